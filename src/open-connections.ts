@@ -1,5 +1,6 @@
 import { PharosError } from './core/errors.ts'
 import { refuseCredentials } from './core/url/credentials.ts'
+import { withoutUndefined } from './core/without-undefined.ts'
 import type { Clock, Fetcher, Renderer } from './crawl/ports.ts'
 import type { ServiceEmbedderOptions } from './embed/service-embedder.ts'
 import { createAddressCheck, systemResolve } from './fetch/address-check.ts'
@@ -126,8 +127,7 @@ export function openConnections(parts: ConnectionParts): Connections {
         userAgent,
         allowance,
         ...further,
-        ...(parts.proxy === undefined ? {} : { proxy: parts.proxy }),
-        ...(parts.maxPageBytes === undefined ? {} : { maxBytes: parts.maxPageBytes }),
+        ...withoutUndefined({ proxy: parts.proxy, maxBytes: parts.maxPageBytes }),
       })
     }),
     openCrawl4AI: keep(async () => {

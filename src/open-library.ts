@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Grammars } from './core/chunk/code-grammars.ts'
-import { PharosError } from './core/errors.ts'
+import { PharosError, usageError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
-import type { PageClass } from './core/model.ts'
 import { PUBLIC_REGISTRIES, type Registries } from './core/url/package-url.ts'
 import { findLibraryProblem, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
-import type { Clock, PageKind, SiteHeaders } from './crawl/ports.ts'
+import { withoutUndefined } from './core/without-undefined.ts'
+import type { Clock, SiteHeaders } from './crawl/ports.ts'
 import { type CrawlLimits, DEFAULT_CRAWL_LIMITS } from './crawl/run.ts'
+import { PAGE_KINDS } from './crawl/visit/settle-visit.ts'
 import { createOrdinaryWords } from './embed/ordinary-words.ts'
-import { parseAllowance } from './fetch/addresses.ts'
+import { type Allowance, parseAllowance } from './fetch/addresses.ts'
 import { createClock, systemClock } from './fetch/clock.ts'
 import type { HttpFetcher, HttpFetcherOptions } from './fetch/http.ts'
 import { parseProxy } from './fetch/parse-proxy.ts'
@@ -112,72 +113,43 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   const { path, allowPrivate = [], version, contactUrl, proxy, limits } = options
   const { importFolder = findImportFolder(path) } = options
   const parsed = parseAllowance(allowPrivate)
-  if (parsed.type === 'problem') throw new PharosError('USAGE', { problem: `--allow-private: ${parsed.problem}` })
+  if (parsed.type === 'problem') throw usageError(`--allow-private: ${parsed.problem}`)
   if (proxy !== undefined && parseProxy(proxy) === undefined) {
     // The value is not repeated, because it may hold a password.
     const problem = '--proxy: expected an address such as http://user:password@proxy.example:3128'
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
+  const { allowance } = parsed
   refusePasswords(options)
   const crawlLimits = { ...DEFAULT_CRAWL_LIMITS, ...limits }
   const userAgent = writeUserAgent(version, contactUrl)
   const store = await openStore(options)
   const places = await openPlaces(store)
-  const fetcher = createLazyFetcher(async () => {
-    const { openHttpFetcher } = await import('./fetch/http.ts')
-    return openHttpFetcher({
-      // All visits may go to one origin.
-      connectionsPerOrigin: crawlLimits.concurrency,
-      userAgent,
-      allowance: parsed.allowance,
-      ...(proxy === undefined ? {} : { proxy }),
-      ...fetchLimitsOf(options),
-    })
-  })
+  const fetcher = openFetcher(options, { userAgent, allowance, concurrency: crawlLimits.concurrency })
   const reader = openPageReader({ sha256: nodeSha256 })
   const builtInEmbedder = createLazyEmbedder(options)
   const services = openConnections({
     options,
     userAgent,
-    allowance: parsed.allowance,
+    allowance,
     proxy,
     maxPageBytes: options.maxPageBytes,
     clock: systemClock,
   })
   const { vectors, copy } = await services.withVectorCopy(store.vectors, store)
-  const trees = openTreeReader({
-    readPage: reader.readPage,
-    readDocument: reader.readDocument,
-    openGrammars: options.openGrammars ?? openBundledGrammars,
-    maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
-    exclude: [...(isPostgres(path) ? [] : listLibraryFiles(path)), ...(options.exclude ?? [])],
-    ...(options.maxArchiveBytes === undefined ? {} : { maxArchiveBytes: options.maxArchiveBytes }),
-    ...(options.registries === undefined ? {} : { registries: options.registries }),
-    ...(options.git === undefined ? {} : { git: options.git }),
-    // Loaded with the first download of an archive, package or repository.
-    openDownloads: async () => {
-      const { openDownloads } = await import('./fetch/download.ts')
-      const { customRegistryOrigins } = await import('./ingest/registries.ts')
-      const origins = customRegistryOrigins(options.registries ?? PUBLIC_REGISTRIES)
-      const { registryToken: tokenFor } = options
-      const tokens = tokenFor === undefined ? {} : { tokenFor }
-      return openDownloads({ userAgent, allowance: parsed.allowance, origins, proxy, ...tokens })
-    },
-  })
+  const trees = openTrees(options, reader, { userAgent, allowance })
   return {
     store,
     fetcher,
     checkAddress: async (url) => {
       const { createAddressCheck, systemResolve } = await import('./fetch/address-check.ts')
-      return createAddressCheck({ allowance: parsed.allowance, resolve: systemResolve, timeoutMs: RESOLVE_TIMEOUT_MS })(
-        url,
-      )
+      return createAddressCheck({ allowance, resolve: systemResolve, timeoutMs: RESOLVE_TIMEOUT_MS })(url)
     },
     readPage: reader.readPage,
     memory: createMemory(reader),
     load: createLoadMeter(),
     clock: clockOf(store),
-    kindOf: async ({ sourceId, key }) => KINDS[(await store.readClass(sourceId, key)) ?? 'other'],
+    kindOf: async ({ sourceId, key }) => PAGE_KINDS[(await store.readClass(sourceId, key)) ?? 'other'],
     sha256: nodeSha256,
     random: Math.random,
     newId: randomUUID,
@@ -208,6 +180,53 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
   }
 }
 
+/** How requests identify themselves, and which private hosts they may reach. */
+interface NetworkAccess {
+  readonly userAgent: string
+  readonly allowance: Allowance
+}
+
+function openFetcher(
+  options: LibraryOptions,
+  { userAgent, allowance, concurrency }: NetworkAccess & { readonly concurrency: number },
+): HttpFetcher {
+  return createLazyFetcher(async () => {
+    const { openHttpFetcher } = await import('./fetch/http.ts')
+    return openHttpFetcher({
+      // All visits may go to one origin.
+      connectionsPerOrigin: concurrency,
+      userAgent,
+      allowance,
+      ...(options.proxy === undefined ? {} : { proxy: options.proxy }),
+      ...fetchLimitsOf(options),
+    })
+  })
+}
+
+function openTrees(
+  options: LibraryOptions,
+  reader: ReturnType<typeof openPageReader>,
+  { userAgent, allowance }: NetworkAccess,
+): ReturnType<typeof openTreeReader> {
+  return openTreeReader({
+    readPage: reader.readPage,
+    readDocument: reader.readDocument,
+    openGrammars: options.openGrammars ?? openBundledGrammars,
+    maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
+    exclude: [...(isPostgres(options.path) ? [] : listLibraryFiles(options.path)), ...(options.exclude ?? [])],
+    ...withoutUndefined({ maxArchiveBytes: options.maxArchiveBytes, registries: options.registries, git: options.git }),
+    // Loaded with the first download of an archive, package or repository.
+    openDownloads: async () => {
+      const { openDownloads } = await import('./fetch/download.ts')
+      const { customRegistryOrigins } = await import('./ingest/registries.ts')
+      const origins = customRegistryOrigins(options.registries ?? PUBLIC_REGISTRIES)
+      const { registryToken: tokenFor, proxy } = options
+      const tokens = tokenFor === undefined ? {} : { tokenFor }
+      return openDownloads({ userAgent, allowance, origins, proxy, ...tokens })
+    },
+  })
+}
+
 async function openStore(options: LibraryOptions): Promise<SqliteStore | PostgresStore> {
   const { path, patienceMs, connections } = options
   const expected = findLibraryProblem(path)
@@ -226,9 +245,6 @@ function clockOf({ clockOffset }: LibraryStore): Clock {
   if (clockOffset === undefined) return systemClock
   return createClock({ wall: () => Date.now() + clockOffset(), steady: () => performance.now() })
 }
-
-/** Kind of page by its class, for the freshness window. */
-const KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
 /** A fetcher that is opened with its first request, because a search needs no HTTP client. */
 function createLazyFetcher(open: () => Promise<HttpFetcher>): HttpFetcher {

@@ -1,6 +1,7 @@
 import { DEFAULT_SCOPE } from '../src/core/url/scope.ts'
 import type { CrawlSummary } from '../src/crawl/events.ts'
-import type { LedgerCounts, LedgerRow, LedgerState } from '../src/crawl/ledger.ts'
+import type { LedgerCounts, LedgerRow } from '../src/crawl/ledger.ts'
+import type { LedgerState } from '../src/crawl/ledger-reasons.ts'
 import { DEFAULT_SETTINGS, type Source } from '../src/library/source.ts'
 
 /** A source called `docs`. */

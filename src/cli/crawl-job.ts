@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import type { EffectiveConfig } from '../config.ts'
 import { CHUNK_PROFILES } from '../core/chunk/profiles.ts'
-import { messageOf, PharosError } from '../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../core/errors.ts'
 import { parseDuration } from '../core/text/duration.ts'
 import { REACHES, type Reach } from '../core/url/scope.ts'
+import { withoutUndefined } from '../core/without-undefined.ts'
 import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts'
 import type { CrawlInput } from '../library/crawl/crawl-source.ts'
 import { pauseCauseAfter } from '../library/crawl/pause-cause.ts'
@@ -132,7 +133,7 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
   const config = withFlags(configOf(command), flags)
   const minDelayMs = minDelayOf(flags)
   if ([url, flags.source, flags.join].filter((value) => value !== undefined).length !== 1) {
-    throw new PharosError('USAGE', { problem: 'expected either an address, --source or --join' })
+    throw usageError('expected either an address, --source or --join')
   }
   if (flags.join !== undefined) return { config, minDelayMs, target: { type: 'join', crawl: flags.join } }
   if (flags.source !== undefined) {
@@ -143,17 +144,14 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
   const input: StartInput = {
     url: url ?? '',
     scope: {
-      ...(flags.scope === undefined ? {} : { reach: flags.scope }),
-      ...(flags.depth === undefined ? {} : { maxDepth: flags.depth }),
-      ...(maxPages === undefined ? {} : { maxPages }),
+      ...withoutUndefined({ reach: flags.scope, maxDepth: flags.depth, maxPages }),
       ...(flags.allowQueryUrls === true ? { allowQueryUrls: true } : {}),
     },
     crawlType: typeOf(flags),
     render: flags.render,
     maxAgeMs: maxAgeOf(config, flags),
     maxAgeMsOf: {
-      ...(flags.refetchArticleIfOlderThan === undefined ? {} : { article: flags.refetchArticleIfOlderThan }),
-      ...(flags.refetchHubIfOlderThan === undefined ? {} : { hub: flags.refetchHubIfOlderThan }),
+      ...withoutUndefined({ article: flags.refetchArticleIfOlderThan, hub: flags.refetchHubIfOlderThan }),
     },
     ...plannerOf(flags),
   }
@@ -207,7 +205,7 @@ function freshness(flag: string): (text: string) => number {
   return (text) => {
     const ms = DURATION_PATTERN.test(text) ? parseDuration(text) : undefined
     if (ms !== undefined) return ms
-    throw new PharosError('USAGE', { problem: `${flag}: expected 90, 90s, 15m, 6h or 7d, got ${JSON.stringify(text)}` })
+    throw usageError(`${flag}: expected 90, 90s, 15m, 6h or 7d, got ${JSON.stringify(text)}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { messageOf, PharosError } from '../core/errors.ts'
 import { writeDuration } from '../core/text/duration.ts'
+import { isoOrNull } from '../core/text/iso-time.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
 import type { CrawlInput } from '../library/crawl/crawl-source.ts'
 import { machineOf } from '../library/library.ts'
@@ -11,7 +12,7 @@ import type { Source } from '../library/source.ts'
 import { findSource } from '../library/sources/find-source.ts'
 import { ChecksFailedError } from './checks-failed-error.ts'
 import { type CrawlContext, crawlExisting, crawlInForeground } from './foreground-crawl.ts'
-import { printableLabel, sourceRecord, timeRecord } from './library.ts'
+import { printableLabel, sourceRecord } from './library.ts'
 import type { EveryFlags } from './options/every-option.ts'
 import { countOf, printableLine } from './terminal.ts'
 
@@ -128,7 +129,7 @@ export async function crawlDue(crawling: CrawlContext): Promise<void> {
   const { refresh } = next
   terminal.answer(`nothing is due; next is ${printableLabel(next)}: ${printableLine(writeSchedule(refresh, now))}`, {
     due: 0,
-    next: { ...sourceRecord(next), next_at: timeRecord(refresh.dueAt) },
+    next: { ...sourceRecord(next), next_at: isoOrNull(refresh.dueAt) },
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../config.ts'
-import { PharosError } from '../core/errors.ts'
+import { PharosError, usageError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { SETTINGS } from '../settings/settings.ts'
 import { AdvisedError } from './advised-error.ts'
@@ -100,7 +100,7 @@ function refuseFlags(command: Command, isShared: boolean): void {
     const whose = isShared ? 'the worker that runs it' : 'the server'
     const why = isSetting ? `it is a setting of ${whose}` : REFUSED_FLAGS[name]
     if (why === undefined || command.getOptionValueSource(name) !== 'cli') continue
-    throw new PharosError('USAGE', { problem: `${option.long} cannot be given with --detach: ${why}` })
+    throw usageError(`${option.long} cannot be given with --detach: ${why}`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { EffectiveConfig } from '../config.ts'
-import { messageOf, PharosError } from '../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../core/errors.ts'
 import { createQdrantClient } from '../embed/qdrant-client.ts'
 import { type Allowance, parseAllowance } from '../fetch/addresses.ts'
 import { findBrowser } from '../fetch/chromium/find-browser.ts'
@@ -86,7 +86,7 @@ export async function checkConnections(config: EffectiveConfig): Promise<Check[]
 
 function allowanceOf({ allowPrivate }: Config): Allowance {
   const parsed = parseAllowance(allowPrivate)
-  if (parsed.type === 'problem') throw new PharosError('USAGE', { problem: `--allow-private: ${parsed.problem}` })
+  if (parsed.type === 'problem') throw usageError(`--allow-private: ${parsed.problem}`)
   return parsed.allowance
 }
 

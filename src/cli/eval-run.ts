@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
-import { codeOf, PharosError } from '../core/errors.ts'
+import { codeOf, PharosError, usageError } from '../core/errors.ts'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import {
@@ -154,7 +154,7 @@ function isFigures(value: unknown): value is MetricValues {
 
 /** Refuses to overwrite anything but a saved run, because a query list is easily named by mistake. */
 export async function checkSavePath(path: string): Promise<void> {
-  if (path === '') throw new PharosError('USAGE', { problem: '--save: expected the name of a file, got an empty one' })
+  if (path === '') throw usageError('--save: expected the name of a file, got an empty one')
   if (!existsSync(path)) return
   const { bytes } = await readInput(path, MAX_BYTES)
   if (bytes.length > 0 && parseRun(bytes) === undefined) throw saveError(path, 'the file exists and is not a saved run')

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { messageOf, PharosError } from '../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../core/errors.ts'
 import { writePercent } from '../core/text/count.ts'
 import type { CrawlSummary, PauseCause } from '../crawl/events.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../crawl/run.ts'
@@ -96,7 +96,7 @@ export async function withCrawlContext(
 export async function crawlExisting(crawling: CrawlContext, text: string, input: CrawlInput): Promise<void> {
   const source = await findSource(crawling.library, text)
   if (isTree(source) && Object.keys(input.headers ?? {}).length > 0) {
-    throw new PharosError('USAGE', { problem: `--header is for web sites, and ${labelOf(source)} is not one` })
+    throw usageError(`--header is for web sites, and ${labelOf(source)} is not one`)
   }
   await crawlInForeground(crawling, source, input)
 }

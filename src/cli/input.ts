@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { codeOf, PharosError } from '../core/errors.ts'
+import { codeOf, PharosError, usageError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 
 /** The input of a command. */
@@ -17,7 +17,7 @@ export async function readInput(
   maxBytes: number,
   advice: string = 'give a smaller one, or a part of it',
 ): Promise<Input> {
-  if (path === '') throw new PharosError('USAGE', { problem: 'expected the name of a file, got an empty one' })
+  if (path === '') throw usageError('expected the name of a file, got an empty one')
   const isStdin = path === undefined || path === '-'
   const name = isStdin ? 'standard input' : path
   const chunks: Uint8Array[] = []

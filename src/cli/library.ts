@@ -9,7 +9,7 @@ import {
   readRegistryTokens,
   readSiteHeaders,
 } from '../config.ts'
-import { PharosError } from '../core/errors.ts'
+import { PharosError, usageError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { hostRuleOf } from '../library/ports/download.ts'
 import { labelOf, type Source } from '../library/source.ts'
@@ -49,7 +49,7 @@ export async function openConfiguredLibrary(
 ): Promise<OpenLibrary> {
   if (basename(values.library) === ':memory:') {
     const problem = '--library: expected a file, got :memory:, which would be gone with this command'
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   // Loaded on demand: the database and the HTTP client would slow down every command that does not need them.
   const { openLibrary } = await import('../open-library.ts')
@@ -292,14 +292,4 @@ export function printableLabel(source: Pick<Source, 'name' | 'version'>): string
 /** The fields that identify a source in JSON. */
 export function sourceRecord({ id, name, version, url }: Source): Record<string, unknown> {
   return { id, name, version, url }
-}
-
-/** `2026-02-20T10:30:00Z` */
-export function writeTime(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
-}
-
-/** A time as JSON. */
-export function timeRecord(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
 }

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { messageOf, PharosError } from '../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
@@ -128,7 +128,7 @@ function addHelp(program: Command): void {
       }
       const names = program.commands.map((command) => command.name())
       const problem = `unknown verb '${verb}'${suggest(findNearest(verb ?? '', names))}`
-      throw new PharosError('USAGE', { problem })
+      throw usageError(problem)
     })
 }
 

@@ -48,6 +48,11 @@ export class PharosError extends Error {
   }
 }
 
+/** The error of a wrong argument or input, with what was received and what is expected. */
+export function usageError(problem: string): PharosError {
+  return new PharosError('USAGE', { problem })
+}
+
 /** The code of an error of Node or of a driver, such as `ENOENT`; empty if the error has none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

@@ -34,8 +34,18 @@ const LEAKS: readonly (readonly [what: string, text: string])[] = [
   ['a password in a URL', 'postgres://admin:hunter2@db.internal/x'],
 ]
 
+/** Kinds that examples and tests have too. */
+const DOUBTFUL = new Set([
+  'a JSON web token',
+  'a bearer token',
+  'an authorization header',
+  'a password or key',
+  'a password in a URL',
+])
+
 test.each(LEAKS)('finds %s in %j', (what, text) => {
-  expect(findSecrets(text)).toEqual([{ what, line: 1 }])
+  const isDoubtful = DOUBTFUL.has(what)
+  expect(findSecrets(text)).toEqual([{ what, line: 1, isDoubtful }])
 })
 
 test.each([
@@ -68,14 +78,14 @@ test.each([
 describe('findings', () => {
   test('are in text order, each kind once per line', () => {
     expect(findSecrets(`a\nhttp://u:pass@h ${KEY} ${KEY}\n\n${KEY}`)).toEqual([
-      { what: 'a password in a URL', line: 2 },
-      { what: 'an AWS access key', line: 2 },
-      { what: 'an AWS access key', line: 4 },
+      { what: 'a password in a URL', line: 2, isDoubtful: true },
+      { what: 'an AWS access key', line: 2, isDoubtful: false },
+      { what: 'an AWS access key', line: 4, isDoubtful: false },
     ])
   })
 
   test.each(['\n', '\r\n', '\r'])('have the right line number if lines end in %j', (end) => {
-    expect(findSecrets(['a', 'b', KEY].join(end))).toEqual([{ what: 'an AWS access key', line: 3 }])
+    expect(findSecrets(['a', 'b', KEY].join(end))).toEqual([{ what: 'an AWS access key', line: 3, isDoubtful: false }])
   })
 
   test('are at most twenty', () => {

@@ -4,10 +4,14 @@ import { LineMap } from './text/line-map.ts'
 export interface SecretFinding {
   readonly what: string
   readonly line: number
+  /** Whether the text has a form that examples and tests have too, such as a field with a password. */
+  readonly isDoubtful: boolean
 }
 
 interface SecretPattern {
   readonly what: string
+  /** @default false */
+  readonly isDoubtful?: true
   readonly pattern: RegExp
 }
 
@@ -23,26 +27,34 @@ const PATTERNS: readonly SecretPattern[] = [
   { what: 'a GitLab token', pattern: /\bglpat-[0-9A-Za-z_-]{20,64}/g },
   {
     what: 'a JSON web token',
+    isDoubtful: true,
     pattern: /\beyJ[0-9A-Za-z_-]{10,2000}\.[0-9A-Za-z_-]{10,2000}\.[0-9A-Za-z_-]{10,2000}/g,
   },
   { what: 'an npm token', pattern: /\bnpm_[0-9A-Za-z]{36}\b/g },
-  { what: 'a bearer token', pattern: /\bbearer\s{1,4}[0-9A-Za-z._~+/-]{20,2000}=*/gi },
+  { what: 'a bearer token', isDoubtful: true, pattern: /\bbearer\s{1,4}[0-9A-Za-z._~+/-]{20,2000}=*/gi },
   {
     what: 'an authorization header',
+    isDoubtful: true,
     pattern: /\bauthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:basic|token)\s{1,4}[0-9A-Za-z+/_-]{8,2000}=*/gi,
   },
   {
     what: 'a password or key',
+    isDoubtful: true,
     pattern:
       /\b[\w-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w-]{0,40}["']?\s{0,4}[:=]\s{0,4}["'][^"'\s]{8,200}["']/gi,
   },
   {
     // A whole line as in `.env`, `.properties` and YAML files; without a digit it is more often code.
     what: 'a password or key',
+    isDoubtful: true,
     pattern:
       /^[\t ]{0,8}(?:export )?[\w.-]{0,40}(?:passw(?:or)?d|secret|token|api[_-]?key)[\w.-]{0,40}[\t ]{0,4}[:=][\t ]{0,4}(?=[^\d\s]{0,200}\d)[^\s"'(){}<>[\]$;,]{8,200}$/gim,
   },
-  { what: 'a password in a URL', pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,80}:[^\s:@/"'<>]{3,80}@/gi },
+  {
+    what: 'a password in a URL',
+    isDoubtful: true,
+    pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'<>]{1,80}:[^\s:@/"'<>]{3,80}@/gi,
+  },
 ]
 
 /** Placeholders for secrets. */
@@ -56,7 +68,7 @@ const MAX_FINDINGS = 20
 export function findSecrets(text: string): SecretFinding[] {
   const found = new Map<string, SecretFinding & { readonly index: number }>()
   let lines: LineMap | undefined
-  for (const { what, pattern } of PATTERNS) {
+  for (const { what, isDoubtful = false, pattern } of PATTERNS) {
     let count = 0
     for (const match of text.matchAll(pattern)) {
       if (PLACEHOLDER.test(match[0])) continue
@@ -64,11 +76,16 @@ export function findSecrets(text: string): SecretFinding[] {
       lines ??= new LineMap(text)
       const line = lines.lineAt(match.index)
       const key = `${line} ${what}`
-      if (!found.has(key)) found.set(key, { what, line, index: match.index })
+      if (!found.has(key)) found.set(key, { what, line, isDoubtful, index: match.index })
     }
   }
   const sorted = [...found.values()].sort((a, b) => a.index - b.index).slice(0, MAX_FINDINGS)
-  return sorted.map(({ what, line }) => ({ what, line }))
+  return sorted.map(({ index, ...finding }) => finding)
+}
+
+/** Describes a finding without the credential itself. */
+export function describeSecret({ what, line }: SecretFinding): string {
+  return `line ${line} looks like ${what}`
 }
 
 /** Files that exist to hold credentials. */

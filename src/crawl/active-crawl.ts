@@ -4,7 +4,8 @@ import { CrawlCounts } from './crawl-counts.ts'
 import { SiteLists } from './discovery/site-lists.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { CrawlEvent, CrawlProgress } from './events.ts'
-import type { Reason, Visit } from './ledger.ts'
+import type { Visit } from './ledger.ts'
+import type { Reason } from './ledger-reasons.ts'
 import type { ActivityCounter } from './observe-crawl.ts'
 import { CrawlMilestones } from './planning/crawl-milestones.ts'
 import { Planning } from './planning/planning.ts'
@@ -101,7 +102,7 @@ export class ActiveCrawl {
     // Progress is read often, so it leaves out the slower query for the next due time.
     const { states } = await ports.ledger.countLedger(run.sourceId)
     const own = { visited: counts.visited, bytes: counts.bytes }
-    const all = addCounts(counts.ofProcess(pacer.parked), await this.sharing.readJoinedCounts())
+    const all = addCounts(counts.ofProcess(pacer.hosts.parked), await this.sharing.readJoinedCounts())
     const { visited, indexed, unchanged, skipped, failed, bytes } = all
     return {
       ...{ visited, indexed, unchanged, skipped, failed, bytes, own },
@@ -109,8 +110,8 @@ export class ActiveCrawl {
       current: requests.listInProgress(now),
       isPaused: ports.control?.isPaused === true,
       hasRobots: robots.isKnown(site.url),
-      hosts: pacer.progress(),
-      latencies: pacer.latencies,
+      hosts: pacer.hosts.progress(),
+      latencies: pacer.health.latencies,
       elapsedMs: now - counts.startedAt,
     }
   }

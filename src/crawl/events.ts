@@ -1,6 +1,7 @@
 import type { DurationHistogram } from '../core/duration-histogram.ts'
 import type { WiderScope } from './addresses/wider-scope.ts'
-import type { Discovery, LedgerCounts, LedgerState, Reason } from './ledger.ts'
+import type { LedgerCounts } from './ledger.ts'
+import type { Discovery, LedgerState, Reason } from './ledger-reasons.ts'
 
 /** Why a crawl runs. */
 export const CRAWL_KINDS = ['add', 'recrawl', 'refresh', 'retry'] as const

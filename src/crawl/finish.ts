@@ -3,16 +3,8 @@ import { walkRows } from './addresses/walk-rows.ts'
 import { findWiderScope } from './addresses/wider-scope.ts'
 import type { CrawlCounts } from './crawl-counts.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
-import {
-  type FoundAddress,
-  INCONCLUSIVE_REASONS,
-  isRead,
-  type Ledger,
-  type LedgerCounts,
-  type LedgerRow,
-  type Reason,
-  type Refusal,
-} from './ledger.ts'
+import { type FoundAddress, isRead, type Ledger, type LedgerCounts, type LedgerRow, type Refusal } from './ledger.ts'
+import { INCONCLUSIVE_REASONS, type Reason } from './ledger-reasons.ts'
 import { StallError, TAKEN_OVER } from './observe-crawl.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { countFailures } from './run-counts.ts'
@@ -22,7 +14,7 @@ import { addCounts, type ProcessCounts } from './sharing.ts'
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports, counts, site, lists, sharing } = active
   const { pacer } = active.requests
-  await pacer.endSlowdowns()
+  await pacer.hosts.endSlowdowns()
   const start = await findStart(active)
   const stopped = await findStop(active)
   const ending =
@@ -37,7 +29,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { removed, withheld } = ending
   let vainReason: Reason | null = null
   const ledger = await ports.ledger.countLedger(run.sourceId)
-  const { provenGone, ...done } = addCounts(counts.ofProcess(pacer.parked), await sharing.readJoinedCounts(true))
+  const { provenGone, ...done } = addCounts(counts.ofProcess(pacer.hosts.parked), await sharing.readJoinedCounts(true))
   const failed = countFailures({ ...done, provenGone }, end === 'completed')
   if (end === 'completed') {
     vainReason = findUselessReason(active, { ...done, provenGone }, ledger, start)

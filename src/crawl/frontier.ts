@@ -258,7 +258,7 @@ export class Frontier {
     const { ports, run, requests } = this.#active
     let hasParked = false
     for (const host of await ports.ledger.listHeldHosts(run.sourceId, now, now)) {
-      const isParked = await requests.pacer.parkIfHeld(host)
+      const isParked = await requests.pacer.hosts.parkIfHeld(host)
       hasParked ||= isParked
     }
     return hasParked
@@ -268,7 +268,7 @@ export class Frontier {
   async #failParked(): Promise<boolean> {
     const { ports, run, requests, counts } = this.#active
     let count = 0
-    for (const [host, detail] of requests.pacer.parked) {
+    for (const [host, detail] of requests.pacer.hosts.parked) {
       const failed = await ports.ledger.failPending(run.sourceId, run.crawlId, host, 'host-parked', detail)
       count += failed
     }

@@ -48,8 +48,8 @@ const COMPLETED_ENDING: Ending = { end: 'completed', problem: null, removed: 0, 
 
 async function createSummary(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports, signal, counts, requests, refusal } = active
-  const { provenGone: _, ...done } = counts.ofProcess(requests.pacer.parked)
-  await requests.pacer.endSlowdowns()
+  const { provenGone: _, ...done } = counts.ofProcess(requests.pacer.hosts.parked)
+  await requests.pacer.hosts.endSlowdowns()
   return {
     crawlId: run.crawlId,
     kind: run.kind,

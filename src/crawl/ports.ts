@@ -1,6 +1,7 @@
 import type { ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Extraction, Snapshot } from '../core/model.ts'
-import type { PageRecord, Reason } from './ledger.ts'
+import type { Reason } from './ledger-reasons.ts'
+import type { PageRecord } from './settlement.ts'
 
 /** A request for a fetcher. */
 export interface FetchRequest {

@@ -2,8 +2,9 @@ import type { Snapshot } from '../core/model.ts'
 import type { ActiveCrawl } from './active-crawl.ts'
 import { waitUntilResumed } from './control.ts'
 import { MarkdownVariants } from './discovery/markdown-variant.ts'
-import { isUnsent, type PacedFetcher, Pacer, type SendPermit } from './hosts/pacer.ts'
+import { Pacer } from './hosts/pacer.ts'
 import { RobotsRules } from './hosts/robots-rules.ts'
+import { isUnsent, type PacedFetcher, type SendPermit } from './hosts/send-permit.ts'
 import type { Visit } from './ledger.ts'
 import type { Fetcher, FetchOutcome, FetchRequest, RenderOutcome } from './ports.ts'
 import { createResourceFetcher, type ResourceFetcher } from './resource.ts'
@@ -35,7 +36,7 @@ export class Requests implements PacedFetcher {
     const fetchBare = createResourceFetcher({ fetcher: this, pacer })
     const { startedAt: since } = counts
     // Every run reads robots.txt again, so that a changed rule applies from the next run.
-    const robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.setDelay, since })
+    const robots = new RobotsRules({ fetchResource: fetchBare, ledger, clock, setDelay: pacer.hosts.setDelay, since })
     this.robots = robots
     const judgeRobots = (url: string, fetchSignal?: AbortSignal) => robots.judge(url, fetchSignal)
     const fetchResource = createResourceFetcher({ fetcher: this, pacer, judgeRobots })
@@ -73,7 +74,7 @@ export class Requests implements PacedFetcher {
       counts.requests--
       if (isPageRequest) counts.pageRequests--
     }
-    if (!isUnsent(outcome)) await this.pacer.noteOutcome(url, outcome, sentAt, isPageRequest)
+    if (!isUnsent(outcome)) await this.pacer.health.noteOutcome(url, outcome, sentAt, isPageRequest)
     return outcome
   }
 

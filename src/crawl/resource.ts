@@ -1,8 +1,10 @@
 import { withoutFragment } from '../core/extract/resolve.ts'
 import type { Snapshot } from '../core/model.ts'
 import { parseHttp } from '../core/url/key.ts'
-import type { PacedFetcher, Pacer } from './hosts/pacer.ts'
-import type { Reason } from './ledger.ts'
+import { withoutUndefined } from '../core/without-undefined.ts'
+import type { Pacer } from './hosts/pacer.ts'
+import type { PacedFetcher } from './hosts/send-permit.ts'
+import type { Reason } from './ledger-reasons.ts'
 import type { SiteHeaders } from './ports.ts'
 
 /** Result of fetching a file. */
@@ -102,12 +104,10 @@ export function createResourceFetcher(options: ResourceFetcherOptions): Resource
       const request = {
         url,
         ...(isConditional ? { etag, lastModified } : {}),
-        ...(accept === undefined ? {} : { accept }),
-        ...(maxBytes === undefined ? {} : { maxBytes }),
+        ...withoutUndefined({ accept, maxBytes }),
         ...(isClipped ? { isClipped } : {}),
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...withoutUndefined({ timeoutMs, signal }),
         ...(Object.keys(headers).length === 0 ? {} : { headers }),
-        ...(signal === undefined ? {} : { signal }),
       }
       const outcome = await fetcher.fetch(request, turn)
       switch (outcome.type) {

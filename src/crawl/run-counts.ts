@@ -1,5 +1,6 @@
-import type { LedgerState, Settlement, SettlementResult } from './ledger.ts'
+import type { LedgerState } from './ledger-reasons.ts'
 import type { CrawlRun } from './run.ts'
+import type { Settlement, SettlementResult } from './settlement.ts'
 
 /** Counts of the addresses that a run settled. Each address counts once, in its final state. */
 export interface RunCounts {

@@ -4,7 +4,8 @@ import { type AddressDecision, type AddressFilter, createAddressFilter } from '.
 import { ContentTraps, type PageContent } from './addresses/content-traps.ts'
 import { Spellings } from './addresses/spellings.ts'
 import type { CrawlCounts } from './crawl-counts.ts'
-import { type Discovery, isListed, isRead, type Ledger, type Visit } from './ledger.ts'
+import { isRead, type Ledger, type Visit } from './ledger.ts'
+import { type Discovery, isListed } from './ledger-reasons.ts'
 import type { CrawlRun } from './run.ts'
 
 /** Number of redirect targets that are remembered. */

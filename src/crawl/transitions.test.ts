@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type FoundAddress, LEDGER_STATES, type LedgerState } from './ledger.ts'
+import type { FoundAddress } from './ledger.ts'
+import { LEDGER_STATES, type LedgerState } from './ledger-reasons.ts'
 import { decideRowChange, LEDGER_ACTIONS, nextState } from './transitions.ts'
 
 /** The full matrix, repeated here: rows are states, columns are actions, `·` means no change. */

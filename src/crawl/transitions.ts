@@ -1,12 +1,6 @@
-import {
-  type FoundAddress,
-  isFilterReason,
-  isTrapReason,
-  type LedgerState,
-  type OfferResult,
-  type Reason,
-  type Settlement,
-} from './ledger.ts'
+import type { FoundAddress, OfferResult } from './ledger.ts'
+import { isFilterReason, isTrapReason, type LedgerState, type Reason } from './ledger-reasons.ts'
+import type { Settlement } from './settlement.ts'
 
 /** Actions on a row of the ledger. */
 export const LEDGER_ACTIONS = [
@@ -42,27 +36,23 @@ export const MAX_DELAY_MS = 1_200_000
 /** Includes the state before a row exists. */
 type AnyState = LedgerState | 'new'
 
+/** The changes of a row whose page is current. */
+const OF_A_PAGE: Readonly<Partial<Record<LedgerAction, LedgerState>>> = {
+  admit: 'pending',
+  index: 'indexed',
+  confirm: 'unchanged',
+  requeue: 'pending',
+  demote: 'skipped',
+  remove: 'gone',
+}
+
 /** The state that each action leads to; missing actions leave the row unchanged. */
 const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerAction, LedgerState>>>>> = {
   new: { admit: 'pending', refuse: 'skipped', index: 'indexed' },
   pending: { lease: 'leased', refuse: 'skipped', index: 'indexed', confirm: 'unchanged', fail: 'failed' },
   leased: { index: 'indexed', confirm: 'unchanged', skip: 'skipped', fail: 'failed', postpone: 'pending' },
-  indexed: {
-    admit: 'pending',
-    index: 'indexed',
-    confirm: 'unchanged',
-    requeue: 'pending',
-    demote: 'skipped',
-    remove: 'gone',
-  },
-  unchanged: {
-    admit: 'pending',
-    index: 'indexed',
-    confirm: 'unchanged',
-    requeue: 'pending',
-    demote: 'skipped',
-    remove: 'gone',
-  },
+  indexed: OF_A_PAGE,
+  unchanged: OF_A_PAGE,
   skipped: {
     admit: 'pending',
     refuse: 'skipped',

@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib'
+import { isGzip } from '../core/archive/is-gzip.ts'
 import { codeOf } from '../core/errors.ts'
 import { parseDate } from '../core/extract/metadata/dates.ts'
 import { escapeHtml } from '../core/html/escape.ts'
@@ -15,7 +16,7 @@ import { Anchors, createDocument, readText } from './markup.ts'
 
 /** Converts a manual page, which may be compressed, to HTML. A page that only includes another is refused with the name of that page. */
 export const convertMan: Converter = (bytes, path) => {
-  const lines = splitLines(readText(isCompressed(bytes) ? unpack(bytes) : bytes))
+  const lines = splitLines(readText(isGzip(bytes) ? unpack(bytes) : bytes))
   const flow = new PageWriter()
   const facts: PageFacts = { name: '', section: '', date: '' }
   const isMdoc = lines.some((line) => /^\.\s*D[dt]\b/.test(line))
@@ -37,10 +38,6 @@ export const convertMan: Converter = (bytes, path) => {
   const language = /(?:^|\/)man\/([a-z]{2,3}(?:_[A-Z]{2})?)\/man\d/.exec(path)?.[1]?.replace('_', '-') ?? null
   const about = { title, language, modifiedAt: parseDate(facts.date) }
   return createDocument(`<h1>${escapeHtml(title)}</h1>\n${body}`, 'html', about)
-}
-
-function isCompressed([first, second]: Uint8Array): boolean {
-  return first === 0x1f && second === 0x8b
 }
 
 function unpack(bytes: Uint8Array): Uint8Array {

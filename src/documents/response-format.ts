@@ -1,6 +1,6 @@
 import { GENERIC_TYPE, mediaTypeOf } from '../core/extract/media-type.ts'
 import type { Snapshot } from '../core/model.ts'
-import { decodePath } from '../core/url/tree-url.ts'
+import { decodePart } from '../core/url/decode-part.ts'
 import { beginningOf, type Format, formatOfName, formatOfText, formatOfType } from './formats.ts'
 
 /**
@@ -21,7 +21,7 @@ export function formatOfResponse(response: Snapshot): Format | undefined {
 
 /** The decoded path of a URL. */
 export function pathOf(url: string): string {
-  return decodePath(URL.parse(url)?.pathname ?? '')
+  return decodePart(URL.parse(url)?.pathname ?? '')
 }
 
 const PDF = 'application/pdf'

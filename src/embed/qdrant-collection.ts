@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withoutUndefined } from '../core/without-undefined.ts'
 import { ServiceFailure } from '../library/service-call.ts'
 import {
   createQdrantClient,
@@ -254,8 +255,7 @@ export function createQdrantCollection(options: QdrantCollectionOptions): Qdrant
       do {
         const json = {
           ...{ limit: PAGE_SIZE, with_payload: payload ?? true, with_vector: false },
-          ...(offset === undefined ? {} : { offset }),
-          ...(filter === undefined ? {} : { filter }),
+          ...withoutUndefined({ offset, filter }),
         }
         const page = await call({ method: 'POST', path: `${pointsPath}/scroll`, json, result: scrollResult, signal })
         yield* page.points

@@ -60,30 +60,8 @@ const CHUNK_REF_FIELDS = ['source_id', 'chunk_id']
 /** Creates a copy; its collection is opened, and created if missing, on first use. */
 export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
   const { library } = options
+  const opening = new CollectionOpening()
   let problem: string | null = null
-  let ready: { readonly dimensions: number; readonly done: Promise<unknown> } | undefined
-  /** Opens the collection unless it is open. Several callers may share the opening: it continues when one of them aborts. */
-  const prepare = async ({ signal, ...given }: QdrantCollectionOptions): Promise<void> => {
-    signal?.throwIfAborted()
-    if (ready?.dimensions !== given.dimensions) {
-      ready = { dimensions: given.dimensions, done: openQdrantCollection(given) }
-    }
-    const { done } = ready
-    await withTimeout(OPEN_TIMEOUT_MS, signal, () => done)
-  }
-  /** Uses the collection. After a failure the next use opens it again, because it may have been deleted. */
-  const use = async <T>(
-    given: QdrantCollectionOptions,
-    work: (collection: QdrantCollection) => Promise<T>,
-  ): Promise<T> => {
-    try {
-      await prepare(given)
-      return await work(createQdrantCollection(given))
-    } catch (error) {
-      ready = undefined
-      throw error
-    }
-  }
   const withRetries = ({ dimensions }: VectorSpace, signal: AbortSignal | undefined): QdrantCollectionOptions => ({
     ...options,
     dimensions,
@@ -106,8 +84,11 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
       problem = noted
     },
     prepare: async (space, rebuild, signal) => {
-      ready = undefined
-      await use({ ...withRetries(space, signal), recreateFor: rebuild ? library : undefined }, async () => undefined)
+      opening.forget()
+      await opening.use(
+        { ...withRetries(space, signal), recreateFor: rebuild ? library : undefined },
+        async () => undefined,
+      )
     },
     async *list(space, signal) {
       const collection = createQdrantCollection(withRetries(space, signal))
@@ -118,11 +99,11 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
     },
     describe: (space, chunk) => createChunkPoint(space, library, chunk),
     write: (space, entries, signal) =>
-      use(withRetries(space, signal), (collection) => collection.upsert(pointsOf(entries), signal)),
+      opening.use(withRetries(space, signal), (collection) => collection.upsert(pointsOf(entries), signal)),
     writeWithoutRetries: (space, entries, signal) =>
-      use(withoutRetries(space, signal), (collection) => collection.upsert(pointsOf(entries), signal)),
+      opening.use(withoutRetries(space, signal), (collection) => collection.upsert(pointsOf(entries), signal)),
     remove: (space, ids, signal) =>
-      use(withRetries(space, signal), (collection) => collection.deletePoints(ids, signal)),
+      opening.use(withRetries(space, signal), (collection) => collection.deletePoints(ids, signal)),
     count: async (space, signal) => {
       try {
         return await createQdrantCollection(withoutRetries(space, signal)).count(matchLibrary(library), signal)
@@ -152,4 +133,35 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
 
 function readChunkRef(payload: Readonly<Record<string, unknown>>): ChunkRef {
   return { sourceId: String(payload['source_id']), chunkId: String(payload['chunk_id']) }
+}
+
+/** Opens the collection on first use. */
+class CollectionOpening {
+  #ready: { readonly dimensions: number; readonly done: Promise<unknown> } | undefined
+
+  /** Uses the collection. After a failure the next use opens it again, because it may have been deleted. */
+  async use<T>(given: QdrantCollectionOptions, work: (collection: QdrantCollection) => Promise<T>): Promise<T> {
+    try {
+      await this.#prepare(given)
+      return await work(createQdrantCollection(given))
+    } catch (error) {
+      this.forget()
+      throw error
+    }
+  }
+
+  /** Lets the next use open the collection again. */
+  forget(): void {
+    this.#ready = undefined
+  }
+
+  /** Opens the collection unless it is open. Several callers may share the opening: it continues when one of them aborts. */
+  async #prepare({ signal, ...given }: QdrantCollectionOptions): Promise<void> {
+    signal?.throwIfAborted()
+    if (this.#ready?.dimensions !== given.dimensions) {
+      this.#ready = { dimensions: given.dimensions, done: openQdrantCollection(given) }
+    }
+    const { done } = this.#ready
+    await withTimeout(OPEN_TIMEOUT_MS, signal, () => done)
+  }
 }

@@ -1,4 +1,5 @@
 import { createChunkTests } from '../core/retrieval/chunk-filter.ts'
+import { withoutUndefined } from '../core/without-undefined.ts'
 import type { ChunkFilter, StoredChunk } from '../library/ports/store.ts'
 
 /** A condition on the payload or the id of a point. */
@@ -60,9 +61,7 @@ export function splitFilter({ library, fingerprint, sourceIds }: SearchScope, fi
     ...(symbol === undefined ? [] : [matchValue('has_symbols', true)]),
   ]
   const { page: testPage, chunk: testChunk } = createChunkTests({
-    ...(path === undefined ? {} : { path }),
-    ...(heading === undefined ? {} : { heading }),
-    ...(symbol === undefined ? {} : { symbol }),
+    ...withoutUndefined({ path, heading, symbol }),
   })
   if (testPage === undefined && testChunk === undefined) return { filter: { must }, postFilter: undefined }
   const check = ({ url, chunk }: StoredChunk): boolean =>

@@ -42,7 +42,8 @@ const WRITE_TIMEOUT_MS = 5000
  * the reason. The store recomputes the similarity of each hit of the copy, so that a search gives the same similarities with and without
  * the copy, and no deleted chunks.
  */
-export function createQdrantIndex({ vectors, copy, store, clock, searchMs, writeMs }: QdrantIndexParts): VectorIndex {
+export function createQdrantIndex(parts: QdrantIndexParts): VectorIndex {
+  const { vectors, copy, store, clock, searchMs, writeMs } = parts
   const createBreaker = (): CircuitBreaker =>
     new CircuitBreaker({ threshold: 1, resetMs: COOLDOWN_MS, now: () => clock.now() })
   const readBreaker = createBreaker()
@@ -61,53 +62,6 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
       lastCount = { at: now, vectors: embedded, points: await copy.count(space, signal) }
     }
     return { vectors: embedded, points: lastCount.points, uncopied: await vectors.countUncopied(copy.location) }
-  }
-  /** Returns the nearest chunks according to the copy. If the copy is out of date, returns a text that completes the problem `it has …`. */
-  const searchCopy = async (
-    query: Float32Array,
-    limit: number,
-    filter: ChunkFilter,
-    signal: AbortSignal,
-  ): Promise<(ChunkRef & { readonly similarity: number })[] | string> => {
-    const space = await vectors.readSpace()
-    if (space === undefined) return []
-    const known = (await store.listSources()).map(({ id }) => id)
-    const sourceIds = filter.sourceIds?.filter((id) => known.includes(id)) ?? known
-    if (sourceIds.length === 0) return []
-    const state = await readState(space, signal)
-    if (!isInSync(state)) return writeCopyState(state)
-    const copyQuery = { vector: query, filter, sourceIds, limit: limit + EXTRA_HITS, limitToCheck: MAX_CHECKED }
-    const { chunks, postFilter, isTruncated } = await copy.search(space, copyQuery, signal)
-    const { passing, deletedCount } =
-      postFilter === undefined
-        ? { passing: chunks, deletedCount: 0 }
-        : await selectPassing(chunks, postFilter, limit + EXTRA_HITS)
-    const similarities = await vectors.compare(query, passing)
-    const found = passing.flatMap((chunk, i) => {
-      const similarity = similarities[i] ?? null
-      return similarity === null ? [] : [{ ...chunk, similarity }]
-    })
-    const hasDeletedHits = deletedCount > 0 || found.length < passing.length
-    // Points of deleted chunks may have displaced other hits.
-    if (isTruncated && hasDeletedHits && found.length < limit) return 'outdated points that displace current ones'
-    copy.setProblem(null)
-    return found.sort((a, b) => b.similarity - a.similarity).slice(0, limit)
-  }
-  /** Selects up to `maxCount` chunks that pass a check, and counts the deleted chunks among those checked. */
-  const selectPassing = async (
-    chunks: readonly ChunkRef[],
-    check: (stored: StoredChunk) => boolean,
-    maxCount: number,
-  ): Promise<{ readonly passing: readonly ChunkRef[]; readonly deletedCount: number }> => {
-    const passing: ChunkRef[] = []
-    let deletedCount = 0
-    for (const chunk of chunks) {
-      if (passing.length >= maxCount) break
-      const stored = await store.readChunk(chunk.sourceId, chunk.chunkId)
-      if (stored === undefined) deletedCount++
-      else if (check(stored)) passing.push(chunk)
-    }
-    return { passing, deletedCount }
   }
 
   /** Records a failure, unless the circuit breaker rejected the call: then the failure that opened it is already recorded. */
@@ -139,7 +93,9 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
     },
     nearest: async (query, limit, filter = {}, signal) => {
       const find = () =>
-        withTimeout(searchMs ?? SEARCH_TIMEOUT_MS, signal, (limited) => searchCopy(query, limit, filter, limited))
+        withTimeout(searchMs ?? SEARCH_TIMEOUT_MS, signal, (limited) =>
+          searchCopy(parts, readState, { query, limit, filter }, limited),
+        )
       try {
         const found = await readBreaker.run(find, () => signal?.aborted !== true)
         if (typeof found !== 'string') return found
@@ -152,4 +108,54 @@ export function createQdrantIndex({ vectors, copy, store, clock, searchMs, write
       return vectors.nearest(query, limit, filter)
     },
   }
+}
+
+/** Returns the nearest chunks according to the copy. If the copy is out of date, returns a text that completes the problem `it has …`. */
+async function searchCopy(
+  { vectors, copy, store }: QdrantIndexParts,
+  readState: (space: VectorSpace, signal: AbortSignal) => Promise<VectorCopyState>,
+  { query, limit, filter }: { readonly query: Float32Array; readonly limit: number; readonly filter: ChunkFilter },
+  signal: AbortSignal,
+): Promise<(ChunkRef & { readonly similarity: number })[] | string> {
+  const space = await vectors.readSpace()
+  if (space === undefined) return []
+  const known = (await store.listSources()).map(({ id }) => id)
+  const sourceIds = filter.sourceIds?.filter((id) => known.includes(id)) ?? known
+  if (sourceIds.length === 0) return []
+  const state = await readState(space, signal)
+  if (!isInSync(state)) return writeCopyState(state)
+  const copyQuery = { vector: query, filter, sourceIds, limit: limit + EXTRA_HITS, limitToCheck: MAX_CHECKED }
+  const { chunks, postFilter, isTruncated } = await copy.search(space, copyQuery, signal)
+  const { passing, deletedCount } =
+    postFilter === undefined
+      ? { passing: chunks, deletedCount: 0 }
+      : await selectPassing(store, chunks, postFilter, limit + EXTRA_HITS)
+  const similarities = await vectors.compare(query, passing)
+  const found = passing.flatMap((chunk, i) => {
+    const similarity = similarities[i] ?? null
+    return similarity === null ? [] : [{ ...chunk, similarity }]
+  })
+  const hasDeletedHits = deletedCount > 0 || found.length < passing.length
+  // Points of deleted chunks may have displaced other hits.
+  if (isTruncated && hasDeletedHits && found.length < limit) return 'outdated points that displace current ones'
+  copy.setProblem(null)
+  return found.sort((a, b) => b.similarity - a.similarity).slice(0, limit)
+}
+
+/** Selects up to `maxCount` chunks that pass a check, and counts the deleted chunks among those checked. */
+async function selectPassing(
+  store: QdrantIndexParts['store'],
+  chunks: readonly ChunkRef[],
+  check: (stored: StoredChunk) => boolean,
+  maxCount: number,
+): Promise<{ readonly passing: readonly ChunkRef[]; readonly deletedCount: number }> {
+  const passing: ChunkRef[] = []
+  let deletedCount = 0
+  for (const chunk of chunks) {
+    if (passing.length >= maxCount) break
+    const stored = await store.readChunk(chunk.sourceId, chunk.chunkId)
+    if (stored === undefined) deletedCount++
+    else if (check(stored)) passing.push(chunk)
+  }
+  return { passing, deletedCount }
 }

@@ -1,5 +1,5 @@
 import { codeOf } from '../core/errors.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { RefusedAddress } from '../library/ports/download.ts'
 
 /** Why a connection failed. */

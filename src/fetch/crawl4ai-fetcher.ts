@@ -1,27 +1,24 @@
 import type { KnownFacts } from '../core/model.ts'
-import type { Reason } from '../crawl/ledger.ts'
-import type { Clock, Fetcher, FetchOutcome, FetchRequest } from '../crawl/ports.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
+import type { Fetcher, FetchOutcome, FetchRequest } from '../crawl/ports.ts'
 import { CircuitBreaker, CircuitOpenError } from '../library/circuit-breaker.ts'
-import type { HttpClient } from '../library/ports/http-client.ts'
 import { ServiceFailure } from '../library/service-call.ts'
 import type { AddressChecker } from './address-check.ts'
-import { type CrawledPage, createCrawl4AIClient, isServiceFault } from './crawl4ai-client.ts'
+import {
+  type Crawl4AIClientOptions,
+  type CrawledPage,
+  createCrawl4AIClient,
+  isServiceFault,
+} from './crawl4ai-client.ts'
 import { describeHead } from './crawl4ai-head.ts'
+import { withoutFragment } from './without-fragment.ts'
 
 /** How a Crawl4AI service fetches pages. */
-export interface Crawl4AIFetcherOptions {
-  readonly endpoint: string
-  /** @default none */
-  readonly token?: string | undefined
-  /** Timeout of each response, in milliseconds. */
-  readonly timeoutMs: number
+export interface Crawl4AIFetcherOptions extends Omit<Crawl4AIClientOptions, 'retries' | 'delaysMs'> {
   /** Pages that the service reads at the same time. */
   readonly concurrency: number
   /** Number of retries of a failed call; at most one, because the crawl retries too. */
   readonly retries: number
-  /** Reaches the service. */
-  readonly client: HttpClient
-  readonly clock: Clock
   /** Checks every URL before the service gets it, and the final URL afterwards. */
   readonly checkAddress: AddressChecker
 }
@@ -147,12 +144,6 @@ function outcomeOfStatus(status: number): FetchOutcome | undefined {
 
 function knownOf({ title, description, links }: CrawledPage): KnownFacts {
   return { ...(title === '' ? {} : { title }), ...(description === '' ? {} : { description }), links }
-}
-
-function withoutFragment(text: string): string {
-  const url = new URL(text)
-  url.hash = ''
-  return url.href
 }
 
 /** The outcome of a page when the service fails. The failure does not count against the page. */

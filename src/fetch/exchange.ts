@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { joinValues, singleValue } from '../core/header-fields.ts'
 import { joinBytes } from '../core/join-bytes.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { FetchOutcome, FetchRequest } from '../crawl/ports.ts'
 import { isParserError } from './agent.ts'
 import { CONNECT_OUTCOMES, ConnectError } from './connect-error.ts'

@@ -1,6 +1,6 @@
 import { isSendable, singleValue } from '../core/header-fields.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { FetchOutcome, FetchRequest } from '../crawl/ports.ts'
 
 export type Fields = Record<string, string | string[] | undefined>

@@ -5,7 +5,7 @@ import type { StoreStats } from '../library/ports/store.ts'
 import type { WorkerRecord } from '../library/ports/workers.ts'
 import type { HttpContext, OpenApi } from './context.ts'
 import { renderDocs } from './docs-page.ts'
-import { createEventStreams, type EventOptions } from './events.ts'
+import { type EventOptions, EventStreams } from './events.ts'
 import { createExternalCrawls } from './external-crawls.ts'
 import { describeFailure } from './failure.ts'
 import { LOCAL_PATH } from './local-page.ts'
@@ -62,7 +62,7 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
         () => null,
       ),
   )
-  const events = createEventStreams({ ...options, dispatcher: ports.dispatcher })
+  const events = new EventStreams({ ...options, dispatcher: ports.dispatcher })
   const externalCrawls = createExternalCrawls(ports, options.externalCrawlsTtlMs)
   const context: HttpContext = {
     ports,

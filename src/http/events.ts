@@ -11,8 +11,6 @@ export interface EventOptions {
   readonly dispatcher: Dispatcher
   /** Maximum number of open streams. @default 2000 */
   readonly maxStreams?: number
-  /** Minimum interval between two flushes of a stream. @default 75 ms */
-  readonly flushMs?: number
   /** Interval after which an idle stream gets a heartbeat. @default 10 s */
   readonly heartbeatMs?: number
   /** A client that reads nothing for this long is disconnected. @default 2 minutes */
@@ -25,15 +23,6 @@ export interface StreamInput {
   /** The id of the last event that the client received before it was disconnected. */
   readonly lastEventId: string | null
   readonly peer: Peer | undefined
-}
-
-/** Server-sent event streams. */
-export interface EventStreams {
-  /** Opens a stream; throws `STREAMS_FULL` at the limit. */
-  open(input: StreamInput): Response
-  readonly count: number
-  /** Closes all streams. */
-  close(): void
 }
 
 /**
@@ -79,16 +68,11 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 }
 
-/** Creates the event streams. All of them share one listener of the feed. */
-export function createEventStreams(options: EventOptions): EventStreams {
-  return new FeedStreams(options)
-}
-
-class FeedStreams implements EventStreams {
+/** Server-sent event streams. All of them share one listener of the feed. */
+export class EventStreams {
   readonly #dispatcher: Dispatcher
   readonly #feed: Dispatcher['feed']
   readonly #maxStreams: number
-  readonly #flushMs: number
   readonly #heartbeatMs: number
   readonly #stuckMs: number
   readonly #stop: () => void
@@ -104,7 +88,6 @@ class FeedStreams implements EventStreams {
     this.#dispatcher = options.dispatcher
     this.#feed = options.dispatcher.feed
     this.#maxStreams = options.maxStreams ?? MAX_STREAMS
-    this.#flushMs = options.flushMs ?? FLUSH_INTERVAL_MS
     this.#heartbeatMs = options.heartbeatMs ?? HEARTBEAT_INTERVAL_MS
     this.#stuckMs = options.stuckMs ?? STALL_TIMEOUT_MS
     this.#stop = this.#feed.listen(() => this.#schedule())
@@ -114,6 +97,7 @@ class FeedStreams implements EventStreams {
     return this.#clients.size
   }
 
+  /** Opens a stream; throws `STREAMS_FULL` at the limit. */
   open({ filter, lastEventId, peer }: StreamInput): Response {
     if (this.#clients.size >= this.#maxStreams) throw new PharosError('STREAMS_FULL', { count: this.#clients.size })
     const resumePosition = resumeAt(lastEventId, this.#feed.epoch, this.#feed.last)
@@ -215,7 +199,7 @@ class FeedStreams implements EventStreams {
     this.#flushTimer = setTimeout(() => {
       this.#flushTimer = undefined
       void this.#serveOnce()
-    }, this.#flushMs)
+    }, FLUSH_INTERVAL_MS)
   }
 
   // Serves every stream once before any stream is served again.

@@ -1,3 +1,4 @@
+import { isoOf } from '../core/text/iso-time.ts'
 import { looseKey } from '../core/url/key.ts'
 import type { JobView } from '../library/jobs/dispatcher.ts'
 import type { JobItem } from '../library/jobs/job-item.ts'
@@ -6,7 +7,6 @@ import type { Source } from '../library/source.ts'
 import { reportSource } from '../library/sources/source-status.ts'
 import type { HttpPorts } from './ports.ts'
 import { withLibraryOr } from './server/store-access.ts'
-import { isoOf } from './time.ts'
 
 /** A crawl that another process runs on the same library. This server can show it but not stop it. */
 export interface ExternalCrawl extends JobItem {

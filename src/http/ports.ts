@@ -1,5 +1,6 @@
 import type { BackgroundRuns } from '../library/jobs/background-runs.ts'
 import type { Dispatcher } from '../library/jobs/dispatcher.ts'
+import type { DispatcherLog } from '../library/jobs/job-runs.ts'
 import type { Library } from '../library/library.ts'
 import type { JobLog } from '../library/ports/job-log.ts'
 import type { DuplicateList, DuplicatesInput } from '../library/search/list-duplicates.ts'
@@ -106,10 +107,7 @@ export interface PackEntry {
 }
 
 /** The server log. Messages must never contain a token. */
-export interface Log {
-  info(message: string, fields?: Readonly<Record<string, unknown>>): void
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
-}
+export type Log = DispatcherLog
 
 /** The client, as far as the connection identifies it. */
 export interface Peer {

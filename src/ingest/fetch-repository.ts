@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PharosError } from '../core/errors.ts'
+import { usageError } from '../core/errors.ts'
 import { type GitAccess, portOf, type RepositoryAddress } from '../core/url/repository-url.ts'
 import type { OpenProxy, ProxyTarget } from '../library/ports/download.ts'
 import { GitError, type GitOptions, runGit, streamGit } from './git.ts'
@@ -234,7 +234,7 @@ async function openRemote(
   // Another port of a host is another server, so a token is matched with its port.
   const token = tokenFor(host) ?? tokenFor(`${hostname}:${port}`)
   if (token !== undefined && protocol === 'http' && !addresses.every(isLoopback)) {
-    throw new PharosError('USAGE', { problem: `the token for ${host} is sent with https only` })
+    throw usageError(`the token for ${host} is sent with https only`)
   }
   const proxy = await openProxy({ host: name, port, addresses, maxBytes: maxFetchBytes + PROTOCOL_OVERHEAD_BYTES })
   const basic = Buffer.from(`x-access-token:${token}`).toString('base64')

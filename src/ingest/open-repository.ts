@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { ArchiveError } from '../core/archive/archive-error.ts'
-import { PharosError } from '../core/errors.ts'
+import { PharosError, usageError } from '../core/errors.ts'
 import { COMMIT_IGNORE_FILES } from '../core/folder/walk-tree.ts'
 import {
   nameOfRepository,
@@ -95,7 +95,7 @@ const INVALID_REF = /^$|^@$|^-|^\/|\/$|\/\/|\.$|\.\.|@\{|(?:^|\/)\.|\.lock(?:\/|
 
 function checkRef(ref: string | null): void {
   if (ref === null || (!INVALID_REF.test(ref) && ref.length <= 250)) return
-  throw new PharosError('USAGE', { problem: `expected a branch, tag or commit, got ${JSON.stringify(ref)}` })
+  throw usageError(`expected a branch, tag or commit, got ${JSON.stringify(ref)}`)
 }
 
 /** Runs a step and turns errors of git into errors of the source. */

@@ -12,12 +12,13 @@ import { measureMarkdown } from '../core/extract/measure.ts'
 import { cleanText } from '../core/extract/write/escape.ts'
 import type { ChunkedFile, Kind, NoPageReason, Page } from '../core/model.ts'
 import { withPageSignature } from '../core/retrieval/with-page-signature.ts'
-import { findSecrets, isCredentialFile } from '../core/secrets.ts'
+import { describeSecret, findSecrets, isCredentialFile, type SecretFinding } from '../core/secrets.ts'
 import { decodeText, isBinary } from '../core/text/decode.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
-import type { PageRecord, Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
 import type { DocumentReader, DocumentReading, PageReader, PageReading } from '../crawl/ports.ts'
+import type { PageRecord } from '../crawl/settlement.ts'
 import { formatOf } from '../documents/formats.ts'
 import type { TreeFile } from '../library/ports/tree.ts'
 import { nodeSha256 } from './sha256.ts'
@@ -166,8 +167,7 @@ function readIncludedFiles(
     const found = kindOf(name) === 'image' || isCredentialFile(name) ? undefined : await readOther(name)
     if (found === undefined || found.length > MAX_INCLUDED_BYTES || isBinary(found)) return undefined
     const text = decodePlain(found, '')
-    const secrets = findSecrets(text).map(({ what }) => `looks like ${what}`)
-    return findLeak(name, secrets) === undefined ? text : undefined
+    return findLeak(name, findSecrets(text)) === undefined ? text : undefined
   })
 }
 
@@ -252,9 +252,9 @@ function readLines({ path, bytes, url, profile }: PageFile, options: { readonly 
     { path, bytes: isUtf && hiddenChars === 0 ? bytes : new TextEncoder().encode(text) },
     { ...sizesOf(profile), ...options, maxChunksPerFile: MAX_CHUNKS, sha256: nodeSha256 },
   )
-  const secrets = chunked.warnings.filter(({ code }) => code === 'secret').map(({ message }) => message)
-  const secret = findLeak(path, secrets)
-  if (secret !== undefined) return noPage('secret', secret)
+  const mayLeak = chunked.warnings.some(({ code }) => code === 'secret')
+  const leak = mayLeak ? findLeak(path, findSecrets(text)) : undefined
+  if (leak !== undefined) return noPage('secret', describeSecret(leak))
   const page = withPageSignature(createPage(url, titleOf(path), text, hiddenChars), PROSE.has(extensionOf(path)))
   const [warning] = chunked.warnings
   // A failed parser may succeed in another run, because other files may have caused the failure.
@@ -307,15 +307,14 @@ const SETTINGS = new Set(
   `env ini cfg conf cnf config properties toml yaml yml json jsonl xml csv log plist tfvars tfstate npmrc netrc pgpass
   pem key`.split(/\s+/),
 )
-const DOUBTFUL = /looks like a (?:password|bearer token|JSON web token|authorization)/
 
 /**
- * Returns why a file is left out because of a credential, without the credential itself. A certain credential counts in every file, a
- * doubtful one only in settings and data. Markdown, HTML and documents are not checked, because they explain credentials.
+ * Returns the credential because of which a file is left out. A certain credential counts in every file, a doubtful one only in settings
+ * and data. Markdown, HTML and documents are not checked, because they explain credentials.
  */
-function findLeak(path: string, secretMessages: readonly string[]): string | undefined {
+function findLeak(path: string, found: readonly SecretFinding[]): SecretFinding | undefined {
   const isSettings = SETTINGS.has(extensionOf(path)) || /^\.env\b/.test(baseName(path))
-  return isSettings ? secretMessages[0] : secretMessages.find((message) => !DOUBTFUL.test(message))
+  return isSettings ? found[0] : found.find(({ isDoubtful }) => !isDoubtful)
 }
 
 function noPage(reason: Reason, pattern: string | null = null, detail: string | null = null): FilePage {

@@ -199,6 +199,8 @@ test('a file with a likely credential is left out, and the credential is never r
     'b.yaml': password,
     '.env.local': password,
     'c.sql': password,
+    'f.sql': `-- Authorization: Basic ${'dXNlcjpwYXNzd29yZA'}==\n`,
+    'f.conf': `Authorization: Basic ${'dXNlcjpwYXNzd29yZA'}==\n`,
     'd.md': key,
     'e.rst': password,
   })
@@ -211,7 +213,8 @@ test('a file with a likely credential is left out, and the credential is never r
   expect(await read('a.sql')).toBe('secret line 1 looks like an AWS access key')
   expect(await read('b.yaml')).toBe('secret line 1 looks like a password or key')
   expect(await read('.env.local')).toBe('secret line 1 looks like a password or key')
-  for (const path of ['c.sql', 'd.md', 'e.rst']) expect(await read(path)).toBe('page')
+  expect(await read('f.conf')).toBe('secret line 1 looks like an authorization header')
+  for (const path of ['c.sql', 'd.md', 'e.rst', 'f.sql']) expect(await read(path)).toBe('page')
   expect(await folder.read({ path: 'c.sql', part: null }, UNKNOWN)).toMatchObject({
     detail: 'line 1 looks like a password or key',
   })

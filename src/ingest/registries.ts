@@ -4,6 +4,7 @@ import satisfies from 'semver/functions/satisfies.js'
 import valid from 'semver/functions/valid.js'
 import maxSatisfying from 'semver/ranges/max-satisfying.js'
 import { ArchiveError } from '../core/archive/archive-error.ts'
+import { asList } from '../core/json/is-json-object.ts'
 import { type PackageName, PUBLIC_REGISTRIES, packageTitle, type Registries } from '../core/url/package-url.ts'
 import { type Download, DownloadError } from '../library/ports/download.ts'
 import type { Integrity } from './archive/source.ts'
@@ -324,10 +325,6 @@ function isMissing(error: unknown): boolean {
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
-}
-
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 /** An own property of foreign JSON. */

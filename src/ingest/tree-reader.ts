@@ -2,14 +2,15 @@ import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { kindOf } from '../core/chunk/kind.ts'
-import { PharosError } from '../core/errors.ts'
+import { PharosError, usageError } from '../core/errors.ts'
 import type { Kind } from '../core/model.ts'
 import { baseName } from '../core/text/path.ts'
+import { decodePart } from '../core/url/decode-part.ts'
 import { isFileUrl, isLocalUrl } from '../core/url/file-url.ts'
 import type { Registries } from '../core/url/package-url.ts'
 import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
 import type { GitAccess } from '../core/url/repository-url.ts'
-import { decodePath, type TreeKind, treeKindOf } from '../core/url/tree-url.ts'
+import { type TreeKind, treeKindOf } from '../core/url/tree-url.ts'
 import { isDocumentPage } from '../documents/formats.ts'
 import type { Downloads, ProxyTarget } from '../library/ports/download.ts'
 import type { OpenTree, TreeFacts, TreeOptions, TreeReader } from '../library/ports/tree.ts'
@@ -41,7 +42,7 @@ const MARKUP: ReadonlySet<Kind> = new Set<Kind>(['markdown', 'html'])
 export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
   const pages = createLazy(async () => (await import('./read-file-page.ts')).openFilePages(options))
   const downloads = createLazy(async () => {
-    if (options.openDownloads === undefined) throw new PharosError('USAGE', { problem: 'downloads are disabled' })
+    if (options.openDownloads === undefined) throw usageError('downloads are disabled')
     return options.openDownloads()
   })
   const openerOptions: OpenerOptions = { ...options, openDownloads: downloads.open }
@@ -123,7 +124,7 @@ async function describeRemote(
     return (await import('./open-repository.ts')).describeRepository(address, treeOptions)
   }
   if (kind !== 'archive' || isFileUrl(address)) return undefined
-  return { url: address, name: baseName(decodePath(new URL(address).pathname)) }
+  return { url: address, name: baseName(decodePart(new URL(address).pathname)) }
 }
 
 /** The opener of an address. A folder may have the name of an archive. */

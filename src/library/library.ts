@@ -1,5 +1,5 @@
 import type { PageClass, Sha256 } from '../core/model.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { Memory } from '../crawl/memory-limiter.ts'
 import type { Clock, Fetcher, PageKindReader, PageReader, Renderer, SiteHeaders } from '../crawl/ports.ts'
 import type { CrawlLimits } from '../crawl/run.ts'

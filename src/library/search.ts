@@ -141,15 +141,8 @@ export interface RerankerRank {
 }
 
 /** A matching page without its text. */
-export interface PageMention {
-  readonly sourceId: string
-  readonly source: string
-  readonly version: string | null
-  /** Web page of the package version, for a page that has no web address. */
-  readonly packagePage?: string
-  readonly title: string
-  readonly url: string
-  readonly headingPath: readonly string[]
+export interface PageMention
+  extends Pick<Passage, 'sourceId' | 'source' | 'version' | 'packagePage' | 'title' | 'url' | 'headingPath'> {
   /** A few words that show why it matches; empty if there was no room. */
   readonly line: string
   readonly chunk: string

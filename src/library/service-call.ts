@@ -1,5 +1,6 @@
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
+import { withoutUndefined } from '../core/without-undefined.ts'
 import type { Clock } from '../crawl/ports.ts'
 import { type HttpClient, ServiceError, type ServiceRequest, type ServiceResponse } from './ports/http-client.ts'
 
@@ -95,8 +96,7 @@ async function callOnce(client: HttpClient, clock: Clock, call: ServiceCall): Pr
       url,
       timeoutMs,
       signal,
-      ...(headers === undefined ? {} : { headers }),
-      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...withoutUndefined({ headers, maxBytes }),
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
     })
   } catch (error) {

@@ -1,9 +1,4 @@
-import { PharosError } from '../core/errors.ts'
-
-/** Creates an error for invalid arguments. */
-export function usageError(problem: string): PharosError {
-  return new PharosError('USAGE', { problem })
-}
+import { usageError } from '../core/errors.ts'
 
 /** The value of a parameter that has several names; undefined when it is given under none. Values given under two names must be equal. */
 export function pickArgument<T extends object, K extends keyof T & string>(
@@ -47,14 +42,6 @@ export function parseList(value: string | readonly string[] | undefined): readon
 /** A whole number clamped to limits. */
 export function clamp(value: number, minimum: number, maximum: number): number {
   return Math.min(maximum, Math.max(minimum, Math.round(value)))
-}
-
-/** An object without its undefined properties. */
-export function withoutUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  // The cast is safe: the filter removes undefined values.
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

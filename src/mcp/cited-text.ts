@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Citation, writeTime } from '../library/search/display-text.ts'
+import { writeTime } from '../core/text/iso-time.ts'
+import type { Citation } from '../library/search/display-text.ts'
 import { type OrNull, orNull, unlisted } from './schemas.ts'
 
 /** The shape of a page text with its citation, in structured content. */

@@ -1,7 +1,7 @@
-import { PharosError } from '../core/errors.ts'
+import { PharosError, usageError } from '../core/errors.ts'
 import type { Library } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
-import { isUuid, requireArgument, usageError } from './arguments.ts'
+import { isUuid, requireArgument } from './arguments.ts'
 
 /** The arguments that name a source. */
 export interface SourceArguments {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
+import { withoutUndefined } from '../core/without-undefined.ts'
 import type { PageInput } from '../library/search/find-page.ts'
-import { pickArgument, withoutUndefined } from './arguments.ts'
+import { pickArgument } from './arguments.ts'
 import { text, textOf, unlisted } from './schemas.ts'
 
 /** The parameters that name a stored page. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { usageError } from '../core/errors.ts'
 import { estimateTokens } from '../core/text/estimate.ts'
 import { clipText, splitLines } from '../core/text/lines.ts'
-import { clamp, usageError } from './arguments.ts'
+import { clamp } from './arguments.ts'
 import { number, type OrNull, orNull, unlisted } from './schemas.ts'
 
 const TOKENS = { default: 10_000, minimum: 1, maximum: 100_000 } as const

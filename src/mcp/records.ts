@@ -1,5 +1,6 @@
+import { writeTime } from '../core/text/iso-time.ts'
 import { type WiderScope, widenScope, writeWiderScope } from '../library/crawl/wider-scope.ts'
-import { timeOrNull, writeTime } from '../library/search/display-text.ts'
+import { timeOrNull } from '../library/search/display-text.ts'
 import type { Source } from '../library/source.ts'
 import type { CrawlEntry, CrawlReport } from '../library/sources/describe-crawl.ts'
 import { writeShortfall } from '../library/sources/shortfall.ts'

@@ -6,8 +6,10 @@ import {
   ResourceTemplate,
   type Variables,
 } from '@modelcontextprotocol/server'
-import { PharosError } from '../core/errors.ts'
-import { timeOrNull, writeTime } from '../library/search/display-text.ts'
+import { PharosError, usageError } from '../core/errors.ts'
+import { writeTime } from '../core/text/iso-time.ts'
+import { decodePart } from '../core/url/decode-part.ts'
+import { timeOrNull } from '../library/search/display-text.ts'
 import { isUuid } from './arguments.ts'
 import { isState, isStateFilter, STATE_FILTERS } from './crawl-states.ts'
 import { writeError } from './error-text.ts'
@@ -81,13 +83,7 @@ async function answer(uri: URL, read: () => Promise<unknown>) {
 /** A decoded variable of a resource URI. */
 function variableOf(variables: Variables, name: string): string {
   const value = variables[name]
-  const text = Array.isArray(value) ? value.join(',') : (value ?? '')
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // The text has no valid encoding, so it is taken literally.
-    return text
-  }
+  return decodePart(Array.isArray(value) ? value.join(',') : (value ?? ''))
 }
 
 async function readSources(shared: SharedState): Promise<unknown> {
@@ -113,7 +109,7 @@ async function readCrawls(shared: SharedState, status: string | undefined): Prom
   const filter = status === '' ? undefined : status
   if (filter !== undefined && !isStateFilter(filter)) {
     const problem = `status: expected one of ${STATE_FILTERS.join(', ')}, got ${JSON.stringify(filter)}`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   const { listCrawls } = await import('../library/sources/describe-crawl.ts')
   const entries = await listCrawls(await shared.library(), MAX_LISTED)
@@ -122,7 +118,7 @@ async function readCrawls(shared: SharedState, status: string | undefined): Prom
 
 async function readCrawl(shared: SharedState, id: string): Promise<unknown> {
   if (!isUuid(id)) {
-    throw new PharosError('USAGE', { problem: `invalid crawl ID format: expected a UUID, got ${JSON.stringify(id)}` })
+    throw usageError(`invalid crawl ID format: expected a UUID, got ${JSON.stringify(id)}`)
   }
   const library = await shared.library()
   const jobs = await shared.jobs()

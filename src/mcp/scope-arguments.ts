@@ -1,6 +1,8 @@
 import type { z } from 'zod'
+import { usageError } from '../core/errors.ts'
 import type { Scope } from '../core/url/scope.ts'
-import { parseList, usageError, withoutUndefined } from './arguments.ts'
+import { withoutUndefined } from '../core/without-undefined.ts'
+import { parseList } from './arguments.ts'
 import { number, rare, texts } from './schemas.ts'
 
 /** The parameters that limit which addresses of a site are crawled. */

@@ -6,10 +6,10 @@ import type {
   ToolAnnotations,
 } from '@modelcontextprotocol/server'
 import { ZodOptional, type z } from 'zod'
+import { usageError } from '../core/errors.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
 import type { Library } from '../library/library.ts'
 import type { Jobs } from '../library/ports/jobs.ts'
-import { usageError } from './arguments.ts'
 import { failedOnEmptyLibrary, writeEmptyLibrary } from './empty-library.ts'
 import { writeError } from './error-text.ts'
 import { writeInputSchema, writeOutputSchema } from './listed-schema.ts'

@@ -5,7 +5,7 @@ import { gazetteerRoutes } from './http/gazetteer-routes.ts'
 import { hubRoutes } from './http/hub-routes.ts'
 
 export { addPlacePages } from './http/place-pages.ts'
-export { createAnalysisRunner } from './runs/create-analysis-runner.ts'
+export { AnalysisProcessRunner } from './runs/analysis-process-runner.ts'
 export { createSharedAnalysis } from './runs/create-shared-analysis.ts'
 
 /** Routes of analyses, gazetteer and hubs. */

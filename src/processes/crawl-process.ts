@@ -9,7 +9,7 @@ import { type Frame, writeFinalStats, writeFrame } from '../library/jobs/events/
 import type { Library } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
 import { createCrawlCommands } from './crawl-commands.ts'
-import { createFrameWriter } from './frame-writer.ts'
+import { FrameWriter } from './frame-writer.ts'
 
 /** Options of a crawl process. */
 export interface CrawlProcessOptions {
@@ -52,7 +52,7 @@ export async function runCrawlProcess(options: CrawlProcessOptions): Promise<Cra
   try {
     const assignment = await retryUntilFree(library, stopSignal, resolveCrawl)
     const { source } = assignment
-    const writer = createFrameWriter({
+    const writer = new FrameWriter({
       sourceId: source.id,
       startUrl: source.url,
       now: () => library.clock.now(),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { CrawlEvent, CrawlProgress, CrawlSummary } from '../crawl/events.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { Frame, FrameType } from '../library/jobs/events/frames.ts'
-import { createFrameWriter } from './frame-writer.ts'
+import { FrameWriter } from './frame-writer.ts'
 
 const START = 'https://docs.example/'
 
@@ -67,7 +67,7 @@ function write(
 ): readonly Frame[] {
   const frames: Frame[] = []
   let now = 0
-  const writer = createFrameWriter({
+  const writer = new FrameWriter({
     sourceId: 's1',
     startUrl: START,
     now: () => now,

@@ -1,5 +1,5 @@
 import type { CrawlEvent, CrawlProgress, CrawlSummary, HostProgress, PauseCause } from '../crawl/events.ts'
-import type { Reason } from '../crawl/ledger.ts'
+import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { ErrorFrame, Frame, NoteFrame, ProgressFrame, QueueAction } from '../library/jobs/events/frames.ts'
 import { writeCap } from '../library/sources/shortfall.ts'
 
@@ -13,13 +13,6 @@ export interface FrameWriterOptions {
   readonly write: (frame: Frame) => void
   /** Writes a line for users. */
   readonly say: (line: string) => void
-}
-
-/** Turns the events of a crawl into frames. */
-export interface FrameWriter {
-  tell(event: CrawlEvent): void
-  /** The last reported progress. */
-  readonly progress: ProgressFrame
 }
 
 /** Minimum interval between progress reports. */
@@ -38,12 +31,8 @@ const FRAME_REASONS: Readonly<Partial<Record<Reason, string>>> = {
   'same-content': 'duplicate',
 }
 
-/** Creates a writer for one crawl. */
-export function createFrameWriter(options: FrameWriterOptions): FrameWriter {
-  return new CrawlFrames(options)
-}
-
-class CrawlFrames implements FrameWriter {
+/** Turns the events of a crawl into frames. */
+export class FrameWriter {
   readonly #options: FrameWriterOptions
   readonly #domain: string | null
   #crawlId: string | null = null

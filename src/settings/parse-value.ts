@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { PharosError } from '../core/errors.ts'
+import { PharosError, usageError } from '../core/errors.ts'
 import { parseBytes } from '../core/text/bytes.ts'
 import { parseDuration, writeDuration } from '../core/text/duration.ts'
 import { hasCredentials } from '../core/url/credentials.ts'
@@ -23,7 +23,7 @@ export function parseValue(name: SettingName, { origin, label, value }: GivenVal
   const refuse = (expected: string, showsValue = setting.isSecret !== true): never => {
     const problem = `expected ${expected}${showsValue ? `, got ${JSON.stringify(value)}` : ''}`
     throw origin === 'flag'
-      ? new PharosError('USAGE', { problem: `${label}: ${problem}` })
+      ? usageError(`${label}: ${problem}`)
       : new PharosError('CONFIG_INVALID', { origin: label, problem })
   }
   // Without this check, `String` would turn an array with one entry into that entry.

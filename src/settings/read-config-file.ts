@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { PharosError } from '../core/errors.ts'
+import { isJsonObject } from '../core/json/is-json-object.ts'
 import { findNearest } from '../core/text/nearest.ts'
 import { SETTINGS, settingNames } from './settings.ts'
 import { listSiteHeaders } from './site-headers.ts'
@@ -58,10 +59,10 @@ function flattenGroups(values: Readonly<Record<string, unknown>>, file: string):
     throw new PharosError('CONFIG_INVALID', { origin: file, problem })
   }
   const flat = Object.entries(values).flatMap(([key, value]): [string, unknown][] => {
-    if (key === 'siteHeaders' && isObject(value)) return [[key, listSiteHeaders(value)]]
+    if (key === 'siteHeaders' && isJsonObject(value)) return [[key, listSiteHeaders(value)]]
     // `embed` is both a group and a switch.
     if (!GROUPS.includes(key) || (Object.hasOwn(SETTINGS, key) && typeof value !== 'object')) return [[key, value]]
-    if (!isObject(value)) return refuse(`${key}: expected an object of settings`)
+    if (!isJsonObject(value)) return refuse(`${key}: expected an object of settings`)
     return Object.entries(value).map(([name, inner]) => [
       `${key}${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       inner,
@@ -75,7 +76,7 @@ function flattenGroups(values: Readonly<Record<string, unknown>>, file: string):
 function parseObject(text: string, file: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
+    if (isJsonObject(value)) return value
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     // The message of the parser quotes the input, which may hold a password, so the quote is removed.
@@ -83,9 +84,4 @@ function parseObject(text: string, file: string): Readonly<Record<string, unknow
     throw new PharosError('CONFIG_UNREADABLE', { file, problem }, { cause })
   }
   throw new PharosError('CONFIG_UNREADABLE', { file, problem: 'expected a JSON object' })
-}
-
-/** Checks only the shape; each value is checked with its setting. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PageClass } from '../../src/core/model.ts'
-import type { FoundAddress, Settlement } from '../../src/crawl/ledger.ts'
+import type { FoundAddress } from '../../src/crawl/ledger.ts'
+import type { Settlement } from '../../src/crawl/settlement.ts'
 import type { AddressCursor, AddressEntry, Addresses, AddressQuery } from '../../src/library/ports/addresses.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'
 import { addSourceTo, recordOf } from '../embed/filled-store.ts'

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
-import type { FoundAddress, PageRecord } from '../../src/crawl/ledger.ts'
+import type { FoundAddress } from '../../src/crawl/ledger.ts'
+import type { PageRecord } from '../../src/crawl/settlement.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 

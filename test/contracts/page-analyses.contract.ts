@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Classification } from '../../src/core/model.ts'
-import type { Settlement } from '../../src/crawl/ledger.ts'
+import type { Settlement } from '../../src/crawl/settlement.ts'
 import { splitMilestones } from '../../src/library/crawl/split-milestones.ts'
 import type { HubVerdict, LearnedPattern, PlaceHub } from '../../src/library/ports/findings.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'

@@ -13,17 +13,9 @@ import {
   recoverClock,
   slowClock,
 } from '../../src/crawl/hosts/host-clock.ts'
-import {
-  type Alias,
-  type Discovery,
-  type FoundAddress,
-  LEDGER_STATES,
-  type LedgerCounts,
-  type PageRecord,
-  type Reason,
-  type Settlement,
-  type Visit,
-} from '../../src/crawl/ledger.ts'
+import type { FoundAddress, LedgerCounts, Visit } from '../../src/crawl/ledger.ts'
+import { type Discovery, LEDGER_STATES, type Reason } from '../../src/crawl/ledger-reasons.ts'
+import type { Alias, PageRecord, Settlement } from '../../src/crawl/settlement.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'
 import type { Crawl, Store } from '../../src/library/ports/store.ts'
 import { searchHits } from '../../src/library/search/hits.ts'

@@ -5,15 +5,9 @@ import { createPageSignature } from '../../src/core/retrieval/page-signature.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import type { CrawlSummary } from '../../src/crawl/events.ts'
-import type {
-  FoundAddress,
-  LeaseRequest,
-  PageRecord,
-  Reason,
-  Settlement,
-  SettlementResult,
-  Visit,
-} from '../../src/crawl/ledger.ts'
+import type { FoundAddress, LeaseRequest, Visit } from '../../src/crawl/ledger.ts'
+import type { Reason } from '../../src/crawl/ledger-reasons.ts'
+import type { PageRecord, Settlement, SettlementResult } from '../../src/crawl/settlement.ts'
 import { type ChunkFilter, type Crawl, MAX_FOCUSED_RUNS, type Store } from '../../src/library/ports/store.ts'
 import { searchHits } from '../../src/library/search/hits.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../src/library/source.ts'

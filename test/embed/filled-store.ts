@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Chunk, Page } from '../../src/core/model.ts'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
-import type { PageRecord } from '../../src/crawl/ledger.ts'
+import type { PageRecord } from '../../src/crawl/settlement.ts'
 import type { Store } from '../../src/library/ports/store.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 

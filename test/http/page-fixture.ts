@@ -1,16 +1,16 @@
 import { createAssets, createLazyAssets, pageFolder } from '../../src/cli/serve/assets.ts'
 import type { HttpPorts } from '../../src/http/ports.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
-import { createDispatcher } from '../../src/library/jobs/create-dispatcher.ts'
 import type { Dispatcher } from '../../src/library/jobs/dispatcher.ts'
 import { createFeed } from '../../src/library/jobs/events/create-feed.ts'
 import type { QueueFrame } from '../../src/library/jobs/events/frames.ts'
+import { LocalDispatcher } from '../../src/library/jobs/local-dispatcher.ts'
 import type { Library } from '../../src/library/library.ts'
 import type { JobLog, JobNote, JobRecord } from '../../src/library/ports/job-log.ts'
 import { listDuplicates } from '../../src/library/search/list-duplicates.ts'
 import { searchLibrary } from '../../src/library/search/search-library.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { createAnalysisRunner } from '../../src/places/runs/create-analysis-runner.ts'
+import { AnalysisProcessRunner } from '../../src/places/index.ts'
 import { createSpawnRunner } from '../../src/processes/spawn-crawl.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
 import { type Answer, openSite } from '../sites/site.ts'
@@ -66,7 +66,7 @@ export async function openPageFixture(input: PageFixtureInput): Promise<PageFixt
     // The error of the database when its file is missing.
     throw Object.assign(new Error('disk I/O error at /secret/place'), { code: 'SQLITE_IOERR' })
   }
-  const dispatcher = createDispatcher({
+  const dispatcher = new LocalDispatcher({
     runner: createSpawnRunner({ command: process.execPath, args: ['--version'] }),
     jobLog: async () => log,
     feed: createFeed({ epoch: 'test', clock: library.clock }),
@@ -76,7 +76,7 @@ export async function openPageFixture(input: PageFixtureInput): Promise<PageFixt
     maxJobs: 1,
     maxRequests: 4,
   })
-  const analysis = createAnalysisRunner({
+  const analysis = new AnalysisProcessRunner({
     runner: createSpawnRunner({ command: process.execPath, args: ['--version'] }),
     library: async () => library,
     feed: dispatcher.feed,

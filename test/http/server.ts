@@ -12,16 +12,16 @@ import { isPostgres } from '../../src/core/url/postgres-address.ts'
 import { systemClock } from '../../src/fetch/clock.ts'
 import { createHttp, type HttpOptions } from '../../src/http/app.ts'
 import type { HttpSettings } from '../../src/http/ports.ts'
-import { createDispatcher } from '../../src/library/jobs/create-dispatcher.ts'
 import { createDispatchedJobs } from '../../src/library/jobs/dispatched-jobs.ts'
 import type { Dispatcher } from '../../src/library/jobs/dispatcher.ts'
 import { createFeed } from '../../src/library/jobs/events/create-feed.ts'
+import { LocalDispatcher } from '../../src/library/jobs/local-dispatcher.ts'
 import { listDuplicates } from '../../src/library/search/list-duplicates.ts'
 import { searchLibrary } from '../../src/library/search/search-library.ts'
 import { createHttpHandler } from '../../src/mcp/http.ts'
 import { createMcp } from '../../src/mcp/server.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
-import { createAnalysisRunner } from '../../src/places/runs/create-analysis-runner.ts'
+import { AnalysisProcessRunner } from '../../src/places/index.ts'
 import { createSpawnRunner } from '../../src/processes/spawn-crawl.ts'
 import { PROGRAM } from '../e2e/program.ts'
 import { hideLibrary, locateLibrary, showLibrary } from '../library-location.ts'
@@ -113,7 +113,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     PHAROS_LIBRARY: path,
     PHAROS_EMBED: 'false',
   }
-  const dispatcher = createDispatcher({
+  const dispatcher = new LocalDispatcher({
     runner: createSpawnRunner({ command, args, env }),
     jobLog,
     feed: createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock }),
@@ -124,7 +124,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
     maxRequests: 32,
   })
   const [analyser = process.execPath, ...analyserArgs] = options.analyser ?? [process.execPath, PROGRAM, 'analyze']
-  const analysis = createAnalysisRunner({
+  const analysis = new AnalysisProcessRunner({
     runner: createSpawnRunner({ command: analyser, args: analyserArgs, env }),
     library,
     feed: dispatcher.feed,

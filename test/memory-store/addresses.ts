@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import { LEDGER_STATES, type LedgerState } from '../../src/crawl/ledger.ts'
+import { LEDGER_STATES, type LedgerState } from '../../src/crawl/ledger-reasons.ts'
 import type {
   AddressConditions,
   AddressCursor,
@@ -8,7 +8,7 @@ import type {
   AddressQuery,
   HostSummary,
 } from '../../src/library/ports/addresses.ts'
-import { isHostOf, listKeysOf } from '../../src/library/sources/address-keys.ts'
+import { listKeysOf } from '../../src/library/sources/address-keys.ts'
 import { groupFailures } from '../../src/library/sources/group-errors.ts'
 import type { NumberedRow } from './row.ts'
 
@@ -127,4 +127,10 @@ function passes(entry: AddressEntry, filter: AddressConditions): boolean {
 /** Lower-cases only A to Z, as SQLite does. */
 function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+/** Returns true when `host` equals `requestedHost` or, with `includeSubdomains`, is a subdomain of it. */
+function isHostOf(host: string, requestedHost: string, includeSubdomains = false): boolean {
+  const requested = requestedHost.toLowerCase()
+  return host === requested || (includeSubdomains && host.endsWith(`.${requested}`))
 }

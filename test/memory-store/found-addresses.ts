@@ -1,4 +1,5 @@
-import { type FoundAddress, isFilterReason, type OfferResult } from '../../src/crawl/ledger.ts'
+import type { FoundAddress, OfferResult } from '../../src/crawl/ledger.ts'
+import { isFilterReason } from '../../src/crawl/ledger-reasons.ts'
 import { decideRowChange } from '../../src/crawl/transitions.ts'
 import { createRow, NO_PENDING_WORK, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'

@@ -1,6 +1,7 @@
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { nextRequestAt, takeSlot } from '../../src/crawl/hosts/host-clock.ts'
-import type { LeaseRequest, OpenWork, Reason, Visit } from '../../src/crawl/ledger.ts'
+import type { LeaseRequest, OpenWork, Visit } from '../../src/crawl/ledger.ts'
+import type { Reason } from '../../src/crawl/ledger-reasons.ts'
 import { MAX_DELAY_MS } from '../../src/crawl/transitions.ts'
 import type { Hosts } from './hosts.ts'
 import { applyAction, type Row, toVisit } from './row.ts'

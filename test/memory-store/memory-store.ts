@@ -1,4 +1,5 @@
-import { NOTHING_REQUEUED, type SettlementResult } from '../../src/crawl/ledger.ts'
+import { NOTHING_REQUEUED } from '../../src/crawl/ledger.ts'
+import type { SettlementResult } from '../../src/crawl/settlement.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'
 import { createMemoryAddresses } from './addresses.ts'
 import { ChunkIndex } from './chunk-index.ts'

@@ -1,10 +1,5 @@
-import {
-  isListed,
-  type ListedRows,
-  type Reason,
-  type RequeueResult,
-  type RequeueSelection,
-} from '../../src/crawl/ledger.ts'
+import type { ListedRows, RequeueResult, RequeueSelection } from '../../src/crawl/ledger.ts'
+import { isListed, type Reason } from '../../src/crawl/ledger-reasons.ts'
 import { nextState } from '../../src/crawl/transitions.ts'
 import { readmit } from './found-addresses.ts'
 import { isRemovable } from './removal.ts'

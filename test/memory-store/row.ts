@@ -1,4 +1,5 @@
-import type { FoundAddress, LedgerRow, PageRecord, Visit } from '../../src/crawl/ledger.ts'
+import type { FoundAddress, LedgerRow, Visit } from '../../src/crawl/ledger.ts'
+import type { PageRecord } from '../../src/crawl/settlement.ts'
 import { type LedgerAction, nextState } from '../../src/crawl/transitions.ts'
 
 /** A ledger row with the fields that only the store knows. Rows are immutable: a change creates a new row. */

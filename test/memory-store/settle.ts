@@ -1,4 +1,5 @@
 import { compareKeyPreference } from '../../src/core/url/key-preference.ts'
+import type { Visit } from '../../src/crawl/ledger.ts'
 import {
   type Adoption,
   createOverflowResult,
@@ -6,8 +7,7 @@ import {
   type PageRecord,
   type Settlement,
   type SettlementResult,
-  type Visit,
-} from '../../src/crawl/ledger.ts'
+} from '../../src/crawl/settlement.ts'
 import { countAttempts, decideRowChange, nextState } from '../../src/crawl/transitions.ts'
 import { recordFoundAddresses } from './found-addresses.ts'
 import { applyAction, createRow, NO_PENDING_WORK, type Row } from './row.ts'

@@ -1,15 +1,9 @@
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import type {
-  Alias,
-  Discovery,
-  LedgerCounts,
-  LedgerState,
-  ListedPage,
-  ListRecord,
-  Reason,
-  RowFilter,
-} from '../../src/crawl/ledger.ts'
-import { isExistingAddress, LEDGER_STATES } from '../../src/crawl/ledger.ts'
+import type { LedgerCounts, ListedPage, ListRecord, RowFilter } from '../../src/crawl/ledger.ts'
+import { isExistingAddress } from '../../src/crawl/ledger.ts'
+import type { Discovery, LedgerState, Reason } from '../../src/crawl/ledger-reasons.ts'
+import { LEDGER_STATES } from '../../src/crawl/ledger-reasons.ts'
+import type { Alias } from '../../src/crawl/settlement.ts'
 import { listKeysOf } from '../../src/library/sources/address-keys.ts'
 import type { ChunkIndex } from './chunk-index.ts'
 import { NO_PENDING_WORK, type NumberedRow, type Row } from './row.ts'

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { PlaceMatch, PlaceMatcher } from '../../src/places/analysis/matcher.ts'
-import { type IndexedPlace, writeNameIndex } from '../../src/places/analysis/name-index.ts'
+import type { IndexedPlace } from '../../src/places/analysis/name-forms.ts'
 import { openPlaceMatcher } from '../../src/places/analysis/open-matcher.ts'
+import { writeNameIndex } from '../../src/places/analysis/write-name-index.ts'
 import { worldNames } from '../gazetteer/world.ts'
 import { type LabelledPlace, type LabelledText, readLabelled } from './labelled.ts'
 

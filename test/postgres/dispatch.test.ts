@@ -4,13 +4,13 @@ import { afterEach, expect, test } from 'vitest'
 import { writeWorkerLines } from '../../src/cli/text/worker-text.ts'
 import type { Clock } from '../../src/crawl/ports.ts'
 import { systemClock } from '../../src/fetch/clock.ts'
-import { createSharedDispatcher } from '../../src/library/jobs/create-shared-dispatcher.ts'
-import { createWorker, type WorkerOptions } from '../../src/library/jobs/create-worker.ts'
 import type { CrawlRequest, Dispatcher } from '../../src/library/jobs/dispatcher.ts'
 import { createFeed } from '../../src/library/jobs/events/create-feed.ts'
 import type { FeedEvent } from '../../src/library/jobs/events/feed.ts'
 import { NO_PROGRESS } from '../../src/library/jobs/events/frames.ts'
 import type { QueuedWork, WorkQueue } from '../../src/library/jobs/queue.ts'
+import { createSharedDispatcher } from '../../src/library/jobs/shared-dispatcher.ts'
+import { Worker, type WorkerOptions } from '../../src/library/jobs/worker.ts'
 import type { JobNote } from '../../src/library/ports/job-log.ts'
 import type { Workers } from '../../src/library/ports/workers.ts'
 import type { AnalysisWorker } from '../../src/places/runs/analysis-runner.ts'
@@ -93,7 +93,7 @@ async function openWorker(
 ): Promise<(patienceMs?: number) => Promise<void>> {
   const { workers, queue } = await connect(address)
   const id = randomUUID()
-  const worker = createWorker({
+  const worker = new Worker({
     ...{ workers, queue, runner, clock: systemClock, newId: randomUUID, random: Math.random },
     identity: { id, name: `test/${id.slice(0, 4)}`, version: '0', isServer: false, slots },
     runnerOf: (pid) => `test/${pid}`,

@@ -1,12 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type {
-  FoundAddress,
-  LeaseRequest,
-  PageRecord,
-  Settlement,
-  SettlementResult,
-  Visit,
-} from '../../src/crawl/ledger.ts'
+import type { FoundAddress, LeaseRequest, Visit } from '../../src/crawl/ledger.ts'
+import type { PageRecord, Settlement, SettlementResult } from '../../src/crawl/settlement.ts'
 import type { CrawlRef } from '../../src/store/common/ledger/crawl-ref.ts'
 import { type Database, openDatabase, type Sql } from '../../src/store/postgres/database/database.ts'
 import { lockSource } from '../../src/store/postgres/database/lock-source.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Chunk } from '../../src/core/model.ts'
-import type { PageRecord } from '../../src/crawl/ledger.ts'
+import type { PageRecord } from '../../src/crawl/settlement.ts'
 import type { ChunkFilter, Store, StoreQuery } from '../../src/library/ports/store.ts'
 import { searchHits } from '../../src/library/search/hits.ts'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'

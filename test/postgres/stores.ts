@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
-import type { LeaseRequest, Settlement, SettlementResult, Visit } from '../../src/crawl/ledger.ts'
+import type { LeaseRequest, Visit } from '../../src/crawl/ledger.ts'
+import type { Settlement, SettlementResult } from '../../src/crawl/settlement.ts'
 import type { Crawl } from '../../src/library/ports/store.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import type { Sql } from '../../src/store/postgres/database/database.ts'

@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addSource } from '../../src/library/crawl/add-source.ts'
-import { createSharedDispatcher } from '../../src/library/jobs/create-shared-dispatcher.ts'
 import type { CrawlRequest, Dispatcher } from '../../src/library/jobs/dispatcher.ts'
 import { createFeed } from '../../src/library/jobs/events/create-feed.ts'
+import { createSharedDispatcher } from '../../src/library/jobs/shared-dispatcher.ts'
 import { createSourceRequest } from '../../src/library/jobs/source-request.ts'
 import type { JobRecord } from '../../src/library/ports/job-log.ts'
 import type { Source } from '../../src/library/source.ts'
@@ -374,7 +374,7 @@ test.concurrent('a worker that cannot reach its database waits, reports it, and 
   await until(
     () =>
       Promise.resolve(id)
-        .then(client.dispatcher.resume)
+        .then((id) => client.dispatcher.resume(id))
         .catch(() => false),
     (isResumed) => isResumed,
   )

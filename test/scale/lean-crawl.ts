@@ -1,10 +1,12 @@
 import { MAX_POLL_INTERVAL_MS, MIN_POLL_INTERVAL_MS, RESERVATION_HORIZON_MS } from '../../src/crawl/frontier.ts'
-import { isUnsent, Pacer, type SendPermit } from '../../src/crawl/hosts/pacer.ts'
+import { Pacer } from '../../src/crawl/hosts/pacer.ts'
 import { RobotsRules } from '../../src/crawl/hosts/robots-rules.ts'
-import type { Settlement, Visit } from '../../src/crawl/ledger.ts'
+import { isUnsent, type SendPermit } from '../../src/crawl/hosts/send-permit.ts'
+import type { Visit } from '../../src/crawl/ledger.ts'
 import type { Clock, FetchOutcome } from '../../src/crawl/ports.ts'
 import { createResourceFetcher } from '../../src/crawl/resource.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
+import type { Settlement } from '../../src/crawl/settlement.ts'
 import { FIRST_RETRY_DELAY_MS } from '../../src/crawl/visit/conclude-outcome.ts'
 import type { CrawlParts, RunningCrawl } from './process.ts'
 
@@ -42,7 +44,7 @@ class LeanCrawl implements RunningCrawl {
       fetch: ({ url }: { readonly url: string }, permit: SendPermit) => this.#fetch(url, permit, false),
     }
     const fetchResource = createResourceFetcher({ fetcher, pacer })
-    this.#robots = new RobotsRules({ fetchResource, ledger, clock, setDelay: pacer.setDelay })
+    this.#robots = new RobotsRules({ fetchResource, ledger, clock, setDelay: pacer.hosts.setDelay })
     this.done = new Promise((resolve) => {
       this.#end = resolve
     })
@@ -91,7 +93,7 @@ class LeanCrawl implements RunningCrawl {
     this.#ready = [...this.#ready, ...leased].sort((a, b) => a.notBefore - b.notBefore)
     if (leased.length === 0) {
       const { pending, leased: others, nextAt } = await visitLedger.countOpen(source, time.now)
-      for (const host of this.#pacer.parked.keys())
+      for (const host of this.#pacer.hosts.parked.keys())
         await visitLedger.failPending(source, source, host, 'host-parked', null)
       if (this.#inFlight === 0 && pending + others === 0) this.#isStopped = true
       const waitMs = Math.min(Math.max((nextAt ?? Infinity) - time.now, MIN_POLL_INTERVAL_MS), MAX_POLL_INTERVAL_MS)
@@ -121,7 +123,7 @@ class LeanCrawl implements RunningCrawl {
 
   async #fetch(url: string, permit: SendPermit, isPage: boolean): Promise<FetchOutcome> {
     const { outcome, sentAt } = await this.#pacer.send(permit, this.#parts.fetcher, { url })
-    if (!isUnsent(outcome)) await this.#pacer.noteOutcome(url, outcome, sentAt, isPage)
+    if (!isUnsent(outcome)) await this.#pacer.health.noteOutcome(url, outcome, sentAt, isPage)
     return outcome
   }
 
@@ -130,10 +132,10 @@ class LeanCrawl implements RunningCrawl {
     if (outcome.type !== 'failed') return { state: 'unchanged' }
     const { now } = this.#parts.time
     const { retryAfterMs, reason } = outcome
-    const heldMs = Math.max(this.#pacer.heldUntil(host) - now, 0)
+    const heldMs = Math.max(this.#pacer.hosts.heldUntil(host) - now, 0)
     const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
     const isLast = attempts + 1 >= DEFAULT_CRAWL_LIMITS.attempts && !isHostAtFault
-    if (isLast || this.#pacer.parked.has(host)) return { state: 'failed' }
+    if (isLast || this.#pacer.hosts.parked.has(host)) return { state: 'failed' }
     const dueAt = now + (retryAfterMs ?? heldMs + FIRST_RETRY_DELAY_MS * 2 ** attempts)
     return { state: 'pending', dueAt, isHostAtFault }
   }

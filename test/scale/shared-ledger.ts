@@ -1,16 +1,8 @@
 import { RESERVATION_HORIZON_MS } from '../../src/crawl/frontier.ts'
 import { correctClock, type HostClock, nextRequestAt } from '../../src/crawl/hosts/host-clock.ts'
 import { isHostHeld, judgeHostOwnership, releaseHost, revokeHost } from '../../src/crawl/hosts/host-lease.ts'
-import type {
-  LeaseRequest,
-  Ledger,
-  LedgerRow,
-  OpenWork,
-  RobotsRecord,
-  Settlement,
-  SettlementResult,
-  Visit,
-} from '../../src/crawl/ledger.ts'
+import type { LeaseRequest, Ledger, LedgerRow, OpenWork, RobotsRecord, Visit } from '../../src/crawl/ledger.ts'
+import type { Settlement, SettlementResult } from '../../src/crawl/settlement.ts'
 import { type Candidate, countSlots, pickByHost, reserveSlots } from '../../src/store/common/ledger/slots.ts'
 import { limitHosts } from '../../src/store/postgres/ledger/choose-rows.ts'
 import { changeHosts, isHostKept } from '../../src/store/postgres/ledger/frontier.ts'

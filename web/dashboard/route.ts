@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import { decodePath } from '../../src/core/url/tree-url.ts'
+import { decodePart } from '../../src/core/url/decode-part.ts'
 
 /** The current page and its parameters. All of it is in the address, so that the address can be shared. */
 export interface Route {
@@ -20,7 +20,7 @@ addEventListener('hashchange', () => {
 export function parseRoute(hash: string): Route {
   const { path = '', query = '' } = /^#?\/?(?<path>[^?]*)(?:\?(?<query>.*))?$/s.exec(hash)?.groups ?? {}
   const [page = '', id = '', ...rest] = path.split('/')
-  return { page: rest.length > 0 ? 'unknown' : pageOf(page, id), id: decodePath(id), query: new URLSearchParams(query) }
+  return { page: rest.length > 0 ? 'unknown' : pageOf(page, id), id: decodePart(id), query: new URLSearchParams(query) }
 }
 
 function pageOf(page: string, id: string): Route['page'] {

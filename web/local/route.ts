@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import { decodePath } from '../../src/core/url/tree-url.ts'
+import { decodePart } from '../../src/core/url/decode-part.ts'
 import { savePosition } from './scroll-restoration.ts'
 
 /** The views of an index, in the order of the navigation. */
@@ -30,7 +30,7 @@ addEventListener('hashchange', readAddress)
 /** Parses the fragment of an address. */
 export function parseRoute(hash: string): Route {
   const { path = '', query = '' } = /^#?\/?(?<path>[^?]*)(?:\?(?<query>.*))?$/s.exec(hash)?.groups ?? {}
-  const [page = '', id = '', part = '', ref = '', ...rest] = path.split('/').map(decodePath)
+  const [page = '', id = '', part = '', ref = '', ...rest] = path.split('/').map(decodePart)
   if (page === '') return { page: 'start' }
   if (page === 'preview' && id === '') return { page: 'preview' }
   const view = part === '' ? 'search' : part === 'chunk' && ref !== '' ? 'chunk' : VIEWS.find((name) => name === part)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { findFieldProblem } from '../../core/header-fields.ts'
 
 /**
@@ -14,7 +14,7 @@ export function parseHeaders(texts: readonly string[] = []): Record<string, stri
     const value = text.slice(colon + 1).trim()
     const isValidName = /^[\w-]+$/.test(name)
     const problem = isValidName ? findFieldProblem(name, value) : "expected 'Name: value'"
-    if (problem !== undefined) throw new PharosError('USAGE', { problem: `${place}: ${problem}` })
+    if (problem !== undefined) throw usageError(`${place}: ${problem}`)
     headers[name.toLowerCase()] = value
   }
   return headers

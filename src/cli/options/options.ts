@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type EffectiveConfig, readConfig } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { findNearest } from '../../core/text/nearest.ts'
 import { flagName, SETTINGS, type SettingName } from '../../settings/settings.ts'
@@ -85,7 +85,7 @@ export function configOf(command: Command): EffectiveConfig {
 export function nonEmptyText(flag: string): (text: string) => string {
   return (text) => {
     if (text.trim() !== '') return text
-    throw new PharosError('USAGE', { problem: `${flag}: expected a text, got an empty one` })
+    throw usageError(`${flag}: expected a text, got an empty one`)
   }
 }
 
@@ -94,7 +94,7 @@ export function languageTag(flag: string): (text: string) => string {
   return (text) => {
     if (/^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i.test(text)) return text
     const problem = `${flag}: expected a language such as en or pt-BR, got ${JSON.stringify(text)}`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
 }
 
@@ -108,7 +108,7 @@ export function wholeNumber(
   return (text) => {
     if (/^\d+$/.test(text) && Number(text) >= minimum && Number(text) <= maximum) return Number(text)
     const problem = `${flag}: expected a whole number from ${range}, got ${JSON.stringify(text)}`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
 }
 
@@ -116,7 +116,7 @@ export function wholeNumber(
 export function fraction(flag: string): (text: string) => number {
   return (text) => {
     if (/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) && Number(text) <= 1) return Number(text)
-    throw new PharosError('USAGE', { problem: `${flag}: expected a number from 0 to 1, got ${JSON.stringify(text)}` })
+    throw usageError(`${flag}: expected a number from 0 to 1, got ${JSON.stringify(text)}`)
   }
 }
 
@@ -127,7 +127,7 @@ export function oneOf<T extends string>(flag: string, words: readonly T[]): ((te
     if (found !== undefined) return found
     const nearest = findNearest(text, words)
     const help = nearest === undefined ? `; there are ${words.join(', ')}` : `, did you mean ${nearest}?`
-    throw new PharosError('USAGE', { problem: `${flag}: there is no ${JSON.stringify(text)}${help}` })
+    throw usageError(`${flag}: there is no ${JSON.stringify(text)}${help}`)
   }
   return Object.assign(parse, { choices: words })
 }

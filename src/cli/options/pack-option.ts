@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import type { FileMeta } from '../../core/model.ts'
 import type { Pack } from '../../core/pack/pack.ts'
 import type { PackSearch } from '../../core/pack/search-pack.ts'
@@ -39,7 +39,7 @@ export async function openGivenPack(command: Command, name: string): Promise<Ope
 /** Rejects the named flags if they are given. `problem` says what they are for. */
 export function refuseFlags<T>(flags: T, names: readonly (keyof T & string)[], problem: string): void {
   const refused = names.find((name) => flags[name] !== undefined)
-  if (refused !== undefined) throw new PharosError('USAGE', { problem: `--${flagName(refused)} ${problem}` })
+  if (refused !== undefined) throw usageError(`--${flagName(refused)} ${problem}`)
 }
 
 /** Finds a file of a pack by path; the error suggests the nearest path. */

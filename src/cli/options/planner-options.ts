@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import { type CrawlType, hasPlan } from '../../library/source.ts'
 import { collectList, wholeNumber } from './options.ts'
@@ -45,7 +46,7 @@ export function addPlannerOptions(command: Command): Command {
 export function refuseStrayFlags(flags: PlannerFlags, type: CrawlType): void {
   const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity, force } = flags
   const refuse = (flag: string, types: string): never => {
-    throw new PharosError('USAGE', { problem: `--${flag} is for --crawl-type ${types}, and this crawl is ${type}` })
+    throw usageError(`--${flag} is for --crawl-type ${types}, and this crawl is ${type}`)
   }
   if (force === true && type !== 'history') refuse('force', 'history')
   if (hasPlan(type)) return
@@ -64,11 +65,13 @@ export function refuseStrayFlags(flags: PlannerFlags, type: CrawlType): void {
 export function plannerOf(flags: PlannerFlags): { readonly planner?: PlannerOptions; readonly force?: boolean } {
   const { hubMaxPages, hubMaxDays, intMaxSeeds, intTargetHosts, plannerVerbosity, force } = flags
   const planner: PlannerOptions = {
-    ...(hubMaxPages === undefined ? {} : { hubMaxPages }),
-    ...(hubMaxDays === undefined ? {} : { hubMaxDays }),
-    ...(intMaxSeeds === undefined ? {} : { maxSeeds: intMaxSeeds }),
-    ...(intTargetHosts === undefined ? {} : { targetHosts: intTargetHosts }),
-    ...(plannerVerbosity === undefined ? {} : { verbosity: plannerVerbosity }),
+    ...withoutUndefined({
+      hubMaxPages,
+      hubMaxDays,
+      maxSeeds: intMaxSeeds,
+      targetHosts: intTargetHosts,
+      verbosity: plannerVerbosity,
+    }),
   }
   return { ...(Object.keys(planner).length === 0 ? {} : { planner }), ...(force === true ? { force } : {}) }
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Scope } from '../../core/url/scope.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { collectList, collectRepeated, wholeNumber } from './options.ts'
 
 /** Flags that select which addresses are crawled. */
@@ -50,11 +51,4 @@ export function addHeaderOption(command: Command): Command {
     "send 'Name: value', or the headers in @file, only to the origin of the start; never stored; repeatable",
     collectRepeated,
   )
-}
-
-/** Removes undefined properties. */
-export function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const entries = Object.entries(value).filter(([, property]) => property !== undefined)
-  // The remaining properties keep their types, which `Object.fromEntries` does not express.
-  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }

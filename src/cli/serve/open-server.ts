@@ -2,26 +2,26 @@ import { randomUUID } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type EffectiveConfig, libraryDataFolder } from '../../config.ts'
-import { messageOf, PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import { systemClock } from '../../fetch/clock.ts'
 import { createHttp } from '../../http/app.ts'
 import type { HttpApp, Log } from '../../http/ports.ts'
 import type { BackgroundRuns } from '../../library/jobs/background-runs.ts'
-import { createDispatcher } from '../../library/jobs/create-dispatcher.ts'
-import { createSharedDispatcher } from '../../library/jobs/create-shared-dispatcher.ts'
 import { createDispatchedJobs } from '../../library/jobs/dispatched-jobs.ts'
 import type { Dispatcher } from '../../library/jobs/dispatcher.ts'
 import { createFeed } from '../../library/jobs/events/create-feed.ts'
+import { LocalDispatcher } from '../../library/jobs/local-dispatcher.ts'
 import { recoverImports } from '../../library/jobs/recover-imports.ts'
+import { createSharedDispatcher } from '../../library/jobs/shared-dispatcher.ts'
 import { waitUpTo } from '../../library/jobs/wait-up-to.ts'
 import type { SharedJob } from '../../library/ports/workers.ts'
 import { keepRefreshing } from '../../library/refresh/keep-refreshing.ts'
 import { createHttpHandler } from '../../mcp/http.ts'
 import { createMcp } from '../../mcp/server.ts'
 import type { OpenLibrary } from '../../open-library.ts'
-import { createAnalysisRunner, createSharedAnalysis } from '../../places/index.ts'
+import { AnalysisProcessRunner, createSharedAnalysis } from '../../places/index.ts'
 import { endKilledCrawl } from '../../processes/end-killed-crawl.ts'
 import { openSearchPool } from '../../processes/search-pool.ts'
 import type { Config } from '../../settings/settings.ts'
@@ -154,8 +154,8 @@ export async function openRequestHandler(config: EffectiveConfig, log: Log): Pro
  * Waits until the dispatcher knows all jobs, so that a second crawl of the same source is refused. Limited in time, because a job that ends
  * meanwhile may never appear.
  */
-async function waitUntilDispatched({ find }: Dispatcher, jobs: readonly SharedJob[]): Promise<void> {
-  const isMissing = () => jobs.some(({ record }) => find(record.id) === undefined)
+async function waitUntilDispatched(dispatcher: Dispatcher, jobs: readonly SharedJob[]): Promise<void> {
+  const isMissing = () => jobs.some(({ record }) => dispatcher.find(record.id) === undefined)
   for (let waitedMs = 0; waitedMs < JOIN_TIMEOUT_MS && isMissing(); waitedMs += POLL_INTERVAL_MS)
     await systemClock.sleep(POLL_INTERVAL_MS)
 }
@@ -164,7 +164,7 @@ async function waitUntilDispatched({ find }: Dispatcher, jobs: readonly SharedJo
 function refuseWithoutWorkers(values: Config): void {
   if (values.workers > 0 || isPostgres(values.library)) return
   const problem = `${shownLibrary(values)} is a file, and only this server can run its crawls: --workers 0 needs a library in PostgreSQL`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 /** The parts that run jobs and analyses. */
@@ -196,7 +196,10 @@ async function openLocalJobs(
 ): Promise<JobParts> {
   const dispatcher = openDispatcher(config, library, log)
   const analysis = openAnalysis(config, library, dispatcher, log)
-  closers.push(dispatcher.close, analysis.close)
+  closers.push(
+    () => dispatcher.close(),
+    () => analysis.close(),
+  )
   return { dispatcher, analysis }
 }
 
@@ -220,7 +223,7 @@ async function openSharedJobs(
       return requireWorkers(opened)
     },
   })
-  closers.push(queue.close, dispatcher.close)
+  closers.push(queue.close, () => dispatcher.close())
   if (config.values.workers > 0) {
     const { started, stop } = startWorker(config, library, queue, log)
     closers.push(stop)
@@ -265,7 +268,7 @@ function startWorker(
 }
 
 function openAnalysis(config: EffectiveConfig, library: ServedLibrary, { feed }: Dispatcher, log: Log): BackgroundRuns {
-  return createAnalysisRunner({
+  return new AnalysisProcessRunner({
     runner: createVerbRunner(config, 'analyze'),
     library: library.open,
     feed,
@@ -287,7 +290,7 @@ function embedAfterCrawls({ feed }: Dispatcher, { wakeBackgroundWork }: ServedLi
 
 function openDispatcher(config: EffectiveConfig, library: ServedLibrary, log: Log): Dispatcher {
   const { values } = config
-  return createDispatcher({
+  return new LocalDispatcher({
     runner: createVerbRunner(config, 'crawl-job'),
     jobLog: library.jobLog,
     feed: createFeed({ epoch: randomUUID().slice(0, 8), clock: systemClock }),

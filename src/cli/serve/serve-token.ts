@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import type { Config } from '../../settings/settings.ts'
 
 /** Shorter tokens can be guessed. */
@@ -16,7 +16,7 @@ export function readToken({ token, tokenFile, host }: Pick<Config, 'token' | 'to
       origin === 'token'
         ? `other machines can reach --host ${host}, so a token is required: put one of ${MIN_TOKEN_CHARS} characters or more into a file and name it with --token-file, or set PHAROS_TOKEN`
         : `--token-file ${tokenFile}: it is empty`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   if (text.length >= MIN_TOKEN_CHARS && /^[\x21-\x7e]+$/.test(text)) return text
   // The value is not repeated in the message, because it may be most of the real token.

@@ -3,13 +3,13 @@ import { hostname } from 'node:os'
 import { type EffectiveConfig, writeEnvironment } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { Log } from '../../http/ports.ts'
-import { createWorker, type EndedCrawl, type Worker } from '../../library/jobs/create-worker.ts'
 import type { WorkQueue } from '../../library/jobs/queue.ts'
 import type { CrawlRunner } from '../../library/jobs/runner.ts'
+import { type EndedCrawl, Worker } from '../../library/jobs/worker.ts'
 import type { Library } from '../../library/library.ts'
 import type { Workers } from '../../library/ports/workers.ts'
 import type { OpenLibrary } from '../../open-library.ts'
-import { createAnalysisRunner } from '../../places/index.ts'
+import { AnalysisProcessRunner } from '../../places/index.ts'
 import { endKilledCrawl, MAX_RECENT_CRAWLS } from '../../processes/end-killed-crawl.ts'
 import { runnerIdOf } from '../../processes/runner.ts'
 import { createSpawnRunner } from '../../processes/spawn-crawl.ts'
@@ -113,7 +113,7 @@ export function createConfiguredWorker(
   const { values } = config
   const libraryPath = shownLibrary(values)
   const { clock } = library
-  return createWorker({
+  return new Worker({
     workers: requireWorkers(library),
     queue,
     identity: {
@@ -130,7 +130,7 @@ export function createConfiguredWorker(
     endCrawl: (...crawl) => endKilledCrawl(library, ...crawl),
     findEndedCrawl: (...crawl) => findCrawlResult(config, library, ...crawl),
     openAnalysis: (feed) =>
-      createAnalysisRunner({
+      new AnalysisProcessRunner({
         runner: createVerbRunner(config, 'analyze'),
         library: async () => library,
         ...{ feed, clock, libraryPath, log },

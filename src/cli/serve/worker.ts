@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import type { Log } from '../../http/ports.ts'
 import type { SettingName } from '../../settings/settings.ts'
@@ -95,7 +95,7 @@ function refuseLibraryFile(config: EffectiveConfig): void {
   const problem = `${shownLibrary(config.values)} is a file, and only \`pharos serve\` runs its crawls; workers need a library in PostgreSQL`
   const serve = createHint(config)('serve')
   throw new AdvisedError(
-    new PharosError('USAGE', { problem }),
+    usageError(problem),
     `run \`${serve}\`, or name a database with --library postgres://user@host/database; \`pharos copy <from> <to>\` copies a library there`,
   )
 }

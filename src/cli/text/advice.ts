@@ -1,4 +1,4 @@
-import type { Reason } from '../../crawl/ledger.ts'
+import type { Reason } from '../../crawl/ledger-reasons.ts'
 import { adviseAllowance, hostRuleOf } from '../../library/ports/download.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import type { Hint } from '../library.ts'

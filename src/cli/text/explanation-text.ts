@@ -1,12 +1,15 @@
 import type { PageClass } from '../../core/model.ts'
 import { writeDuration } from '../../core/text/duration.ts'
-import type { Alias, LedgerRow, Reason, Refusal } from '../../crawl/ledger.ts'
+import { isoOrNull, writeTime } from '../../core/text/iso-time.ts'
+import type { LedgerRow, Refusal } from '../../crawl/ledger.ts'
+import type { Reason } from '../../crawl/ledger-reasons.ts'
+import type { Alias } from '../../crawl/settlement.ts'
 import type { StoredAnalysis } from '../../library/ports/findings.ts'
 import { isTree } from '../../library/ports/tree.ts'
 import type { Source } from '../../library/source.ts'
 import type { Explanation } from '../../library/sources/explain.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
-import { type Hint, printableLabel, timeRecord, writeTime } from '../library.ts'
+import { type Hint, printableLabel } from '../library.ts'
 import { countOf, printableLine } from '../terminal.ts'
 import { renderAdvice } from './advice.ts'
 import { writeDetail } from './summary.ts'
@@ -247,10 +250,10 @@ function rowRecord(row: LedgerRow): Record<string, unknown> {
     etag: row.etag,
     last_modified: row.lastModified,
     content_hash: row.contentHash,
-    first_seen_at: timeRecord(row.firstSeenAt),
-    checked_at: timeRecord(row.checkedAt),
-    changed_at: timeRecord(row.changedAt),
-    due_at: timeRecord(row.dueAt),
+    first_seen_at: isoOrNull(row.firstSeenAt),
+    checked_at: isoOrNull(row.checkedAt),
+    changed_at: isoOrNull(row.changedAt),
+    due_at: isoOrNull(row.dueAt),
     crawl_id: row.crawlId,
     has_page: row.hasPage,
     is_shell: row.isShell,

@@ -1,5 +1,6 @@
 import { writePercent } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
+import { isoOrNull, writeTime } from '../../core/text/iso-time.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { HubCoverage } from '../../library/ports/findings.ts'
 import { writeSchedule } from '../../library/refresh/schedule.ts'
@@ -8,7 +9,7 @@ import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
 import { FILTER_REASONS, type SourceDescription } from '../../library/sources/describe-source.ts'
 import { type Shortfall, writeShortfall } from '../../library/sources/shortfall.ts'
 import { capOf, countRead, type SourceReport, totalPages } from '../../library/sources/source-status.ts'
-import { type Hint, printableLabel, sourceRecord, timeRecord, writeTime } from '../library.ts'
+import { type Hint, printableLabel, sourceRecord } from '../library.ts'
 import { countOf, printableLine, writeNumber } from '../terminal.ts'
 import { alignColumns } from './columns.ts'
 import {
@@ -70,7 +71,7 @@ function listSchedule({ source: { refresh }, isRunning }: SourceReport, now: num
 export function refreshRecord({ refresh }: Source): Record<string, unknown> | null {
   if (refresh === undefined) return null
   const { everyMs, dueAt, attempts, problem } = refresh
-  return { every: writeDuration(everyMs), every_ms: everyMs, next_at: timeRecord(dueAt), attempts, problem }
+  return { every: writeDuration(everyMs), every_ms: everyMs, next_at: isoOrNull(dueAt), attempts, problem }
 }
 
 function listReadSettings({ settings: { render, chunks } }: Source): string[] {
@@ -289,7 +290,7 @@ export function statusRecord(
             missing: coverage.missingCount,
             patterns: coverage.patterns.length,
           },
-    waiting: waiting.map(({ host, until }) => ({ host, until: timeRecord(until) })),
+    waiting: waiting.map(({ host, until }) => ({ host, until: isoOrNull(until) })),
     last_crawl:
       crawl === null
         ? null
@@ -298,8 +299,8 @@ export function statusRecord(
             kind: crawl.kind,
             state: crawl.state,
             pages: description.crawled,
-            started_at: timeRecord(crawl.startedAt),
-            ended_at: timeRecord(crawl.endedAt),
+            started_at: isoOrNull(crawl.startedAt),
+            ended_at: isoOrNull(crawl.endedAt),
             elapsed_ms: crawl.summary?.elapsedMs ?? (isRunning ? now - crawl.startedAt : null),
             problem: crawl.summary?.problem ?? null,
           },

@@ -1,10 +1,11 @@
 import { basename, join } from 'node:path'
 import { writeDuration } from '../../core/text/duration.ts'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import type { FailureLine } from '../../ingest/failure-log.ts'
 import type { WatchEvent } from '../../library/import/watch-tree.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import { REASON_WORDS, type Reason } from '../../library/sources/ledger-words.ts'
-import { type Hint, printableLabel, timeRecord } from '../library.ts'
+import { type Hint, printableLabel } from '../library.ts'
 import { countOf, printableLine, writeNumber } from '../terminal.ts'
 
 /** The events of a watch that are reported, all except progress. */
@@ -116,7 +117,7 @@ export function failureLine(event: WatchEvent, folder: string, now: number): Fai
   const fileFields = {
     file_path: join(folder, path),
     file_name: basename(path),
-    timestamp: timeRecord(now) ?? '',
+    timestamp: isoOrNull(now) ?? '',
   }
   if (event.type === 'healed') {
     const event_type = event.isGone ? 'deleted' : 'resolved'

@@ -1,9 +1,10 @@
 import { maskSecretFields } from '../../core/secrets.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import type { JobRecord } from '../../library/ports/job-log.ts'
 import { createWorkerView, isLost, type WorkerRecord } from '../../library/ports/workers.ts'
 import type { SourceReport } from '../../library/sources/source-status.ts'
-import { type Hint, timeRecord } from '../library.ts'
+import type { Hint } from '../library.ts'
 import { countOf, printableLine, writeNumber } from '../terminal.ts'
 
 /** The workers of a shared library, and the queued crawls. */
@@ -74,6 +75,6 @@ export function workerRecord(worker: WorkerRecord): Record<string, unknown> {
   const { id, name, version, isServer, state, slots, jobs, helps, leases, visits, bytes, visitsPerSec } = view
   return {
     ...{ id, name, version, is_server: isServer, state, slots, jobs, helps, leases, visits, bytes },
-    ...{ visits_per_sec: visitsPerSec, started_at: timeRecord(view.startedAt), silent_ms: view.silentMs },
+    ...{ visits_per_sec: visitsPerSec, started_at: isoOrNull(view.startedAt), silent_ms: view.silentMs },
   }
 }

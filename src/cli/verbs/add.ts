@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { hasCredentials } from '../../core/url/credentials.ts'
 import { parseTreeUrl } from '../../core/url/parse-tree-url.ts'
 import { type PastedAddress, readPastedAddress } from '../../core/url/pasted-address.ts'
 import { DEFAULT_SCOPE, REACHES, type Reach } from '../../core/url/scope.ts'
 import { withScheme } from '../../core/url/with-scheme.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { resolveLocalPath } from '../../ingest/local-source.ts'
 import { adviseWord } from '../../library/crawl/add-source.ts'
 import { hasOtherSettings, prepareSource } from '../../library/crawl/prepare-source.ts'
@@ -22,13 +23,7 @@ import { parseHeaders } from '../options/headers.ts'
 import { type CommonFlags, collectRepeated, oneOf } from '../options/options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from '../options/planner-options.ts'
 import { addRenderOption, type RenderFlags } from '../options/render-option.ts'
-import {
-  addHeaderOption,
-  addScopeOptions,
-  type ScopeFlags,
-  scopeOf,
-  withoutUndefined,
-} from '../options/scope-options.ts'
+import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf } from '../options/scope-options.ts'
 import { addEmbedOptions } from '../options/search-settings.ts'
 import { printableLine, type Streams } from '../terminal.ts'
 
@@ -134,7 +129,7 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
     if (found === 'interrupted' && hasOtherSettings(source, options, { ...scope, ...settings, ...local?.settings })) {
       const remove = (await crawling.hintFor(source))('remove', labelOf(source))
       const problem = `${labelOf(source)} exists with other settings: leave these options out to resume it, or run \`${remove}\` first`
-      throw new PharosError('USAGE', { problem })
+      throw usageError(problem)
     }
     if (flags.every !== undefined) await setRefreshInterval(library, source, flags.every.ms)
     await noteEvery(crawling, source, flags)
@@ -174,8 +169,7 @@ function refuseUnusable(command: Command, given: string, isLocal: boolean, flags
     throw new PharosError('URL_INVALID', { url: given, problem, ...adviseWord(given) })
   }
   refuseStrayFlags(flags, flags.crawlType ?? DEFAULT_SETTINGS.crawlType)
-  if (flags.version?.trim() === '')
-    throw new PharosError('USAGE', { problem: '--version: expected a label, got an empty one' })
+  if (flags.version?.trim() === '') throw usageError('--version: expected a label, got an empty one')
 }
 
 /** Whether a text is a local path: by its form, or because a file of that name exists. */
@@ -199,5 +193,5 @@ function refuseFlags(command: Command, names: readonly string[], why: string): v
       names.includes(option.attributeName()) && command.getOptionValueSource(option.attributeName()) === 'cli',
   )
   if (refused === undefined) return
-  throw new PharosError('USAGE', { problem: `${refused.long} is for web sites, and ${why}` })
+  throw usageError(`${refused.long} is for web sites, and ${why}`)
 }

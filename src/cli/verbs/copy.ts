@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type EffectiveConfig, readConfig } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import type { CopyProgress } from '../../library/copy/copy-input.ts'
@@ -64,7 +64,7 @@ async function copy(command: Command, locations: CopyLocations, flags: CopyFlags
     to: locations.to === undefined ? configOf(command) : configFor('<to>', locations.to, flags),
   }
   if (flags.add === true && flags.discard === true) {
-    throw new PharosError('USAGE', { problem: '--add and --discard cannot be given together' })
+    throw usageError('--add and --discard cannot be given together')
   }
   if (flags.discard === true) return discard(configs, terminal)
   await requireOrigin(configs)
@@ -92,7 +92,7 @@ function configFor(name: string, library: string, { config: file }: CommonFlags)
     return readConfig({ flags: { library }, file })
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'USAGE') throw error
-    throw new PharosError('USAGE', { problem: String(error.details['problem']).replace('--library', name) })
+    throw usageError(String(error.details['problem']).replace('--library', name))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import { type EmbedInput, type EmbedProgress, embedLibrary } from '../../library/embed/embed-library.ts'
 import type { SyncProgress } from '../../library/embed/sync-vectors.ts'
@@ -71,7 +71,7 @@ const ACTION_FLAGS: Readonly<Record<'replace' | 'retryRefused' | 'rebuild', Acti
 
 function refuseStrayArguments(what: Action, texts: readonly string[], flags: EmbedFlags): void {
   const refuse = (problem: string): never => {
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   if (what !== 'run' && texts.length > 0) refuse(`embed ${what} takes no source, got ${texts.join(', ')}`)
   for (const [name, action] of Object.entries(ACTION_FLAGS) as [keyof typeof ACTION_FLAGS, Action][]) {
@@ -224,7 +224,7 @@ async function sync(command: Command, { rebuild = false }: EmbedFlags, terminal:
   await interruptible((signal) =>
     withLibrary(config, async ({ store, vectors, vectorCopy: copy }) => {
       if (vectors === undefined || copy === undefined) {
-        throw new PharosError('USAGE', { problem: 'no copy in Qdrant is configured: name one with --qdrant-url' })
+        throw usageError('no copy in Qdrant is configured: name one with --qdrant-url')
       }
       let last: SyncProgress = { looked: 0, vectors: 0, copied: 0, removed: 0 }
       try {

@@ -1,9 +1,10 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { type JudgedQuery, parseQueries } from '../../core/search/judged-queries.ts'
 import { METRICS, type Metric } from '../../core/search/metrics.ts'
 import { decodeText } from '../../core/text/decode.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { type EvaluatedQuery, type EvaluationOptions, evaluateSearch } from '../../library/search/evaluate-search.ts'
 import { FUSIONS, type Fusion } from '../../library/search.ts'
 import type { OpenLibrary } from '../../open-library.ts'
@@ -75,14 +76,11 @@ Examples:
     await withLibrary(config, async (library) => {
       if ((await library.store.stats()).sources === 0) {
         const add = createHint(config)('add', '<url>')
-        throw new PharosError('USAGE', {
-          problem: `${library.store.location} has no sources to search; add one: ${add}`,
-        })
+        throw usageError(`${library.store.location} has no sources to search; add one: ${add}`)
       }
       const options = {
         k,
-        ...(flags.source === undefined ? {} : { sources: flags.source }),
-        ...(flags.version === undefined ? {} : { version: flags.version }),
+        ...withoutUndefined({ sources: flags.source, version: flags.version }),
       }
       const evaluated = await evaluate(library, queries, options, terminal)
       const run = createRun(evaluated, k, library.clock.now())
@@ -120,7 +118,7 @@ function collectMinimum(text: string, before: readonly Minimum[] = []): readonly
   const least = Number(value)
   if (value === '' || least > 1) {
     const problem = `--min: expected a figure and a value from 0 to 1, such as success@1=0.8, got ${JSON.stringify(text)}`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   return [...before, { metric: oneOf('--min', METRICS)(name.toLowerCase()), least }]
 }
@@ -143,7 +141,7 @@ async function readBaseline(path: string, k: number): ReturnType<typeof readRun>
   const run = await readRun(path)
   if (run.k === k) return run
   const problem = `${path} was measured with --k ${run.k}, not ${k}: use the same --k`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 async function evaluate(

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { findSource } from '../../library/sources/find-source.ts'
 import { addLibraryOptions, createHintFor, sourceRecord, withLibrary } from '../library.ts'
 import { type CommonFlags, configOf } from '../options/options.ts'
@@ -15,7 +15,7 @@ export function addExplain(program: Command, streams: Streams): void {
     .argument('<url>', 'the address, or path of a file; a relative one starts at the site or folder of the source')
     .addHelpText('after', '\nExample:\n  $ pharos explain guide https://docs.example.com/guide/old')
   addLibraryOptions(command).action(async (text: string, url: string, flags: CommonFlags) => {
-    if (url.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
+    if (url.trim() === '') throw usageError('expected an address, got an empty one')
     const terminal = new Terminal(flags, streams)
     const config = configOf(command)
     await withLibrary(config, async (library) => {

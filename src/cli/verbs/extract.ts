@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import type { Extraction, NoPageReason, Snapshot } from '../../core/model.ts'
 import { PageDefect } from '../../crawl/page-defect.ts'
 import { formatOf } from '../../documents/formats.ts'
@@ -70,9 +70,7 @@ async function extract(snapshot: Snapshot, source: string, debug: boolean): Prom
 function parseWebUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href
-  throw new PharosError('USAGE', {
-    problem: `--url: expected an address with http or https, got ${JSON.stringify(text)}`,
-  })
+  throw usageError(`--url: expected an address with http or https, got ${JSON.stringify(text)}`)
 }
 
 /** The file extension stands in for the `content-type` header. */

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { chunkRecord } from '../../core/pack/index-json.ts'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import { findNearest, suggest } from '../../core/text/nearest.ts'
 import { listPackageFacts } from '../../library/search/display-text.ts'
 import { findChunk } from '../../library/search/find-chunk.ts'
 import { labelOf, versionFieldsOf } from '../../library/source.ts'
-import { printableLabel, timeRecord, withLibrary } from '../library.ts'
+import { printableLabel, withLibrary } from '../library.ts'
 import { configOf } from '../options/options.ts'
 import { addPackOption, openGivenPack, type PackOptionFlags } from '../options/pack-option.ts'
 import { printable, printableLine, type Streams, Terminal } from '../terminal.ts'
@@ -19,8 +20,7 @@ export function addGet(program: Command, streams: Streams): void {
     .argument('<chunk>', '<source>/<id>, an id or the beginning of one; in a pack also a ref')
     .addHelpText('after', '\nExamples:\n  $ pharos get guide/3f2a9c01b7d4\n  $ pharos get c0001 --pack docs.zip')
   addPackOption(command).action(async (name: string, flags: PackOptionFlags) => {
-    if (name.trim() === '')
-      throw new PharosError('USAGE', { problem: 'expected the name of a chunk, got an empty one' })
+    if (name.trim() === '') throw usageError('expected the name of a chunk, got an empty one')
     const terminal = new Terminal(flags, streams)
     if (flags.pack === undefined) await printStored(command, name, terminal)
     else await printPacked(command, name, flags.pack, terminal)
@@ -31,7 +31,7 @@ export function addGet(program: Command, streams: Streams): void {
 const REF = /^c\d{4,}$/
 
 async function printStored(command: Command, name: string, terminal: Terminal): Promise<void> {
-  if (REF.test(name)) throw new PharosError('USAGE', { problem: `${name} is a ref of a pack: add --pack <dir|zip>` })
+  if (REF.test(name)) throw usageError(`${name} is a ref of a pack: add --pack <dir|zip>`)
   await withLibrary(configOf(command), async (library) => {
     const found = await findChunk(library, name)
     const { chunk, source, url, title, checkedAt, changedAt } = found
@@ -51,8 +51,8 @@ async function printStored(command: Command, name: string, terminal: Terminal): 
       ...(versionFields.packagePage !== undefined && { package_page: versionFields.packagePage }),
       url,
       title,
-      checked_at: timeRecord(checkedAt),
-      changed_at: timeRecord(changedAt),
+      checked_at: isoOrNull(checkedAt),
+      changed_at: isoOrNull(changedAt),
       ...chunkRecord(chunk),
     })
   })

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import { reportSource } from '../../library/sources/source-status.ts'
 import { listIncompleteCopies, writeIncompleteCopies } from '../incomplete-copies.ts'
 import {
@@ -6,7 +7,6 @@ import {
   createHint,
   createHintFor,
   sourceRecord,
-  timeRecord,
   withLibrary,
   writeEmptyLibrary,
 } from '../library.ts'
@@ -41,7 +41,7 @@ export function addList(program: Command, streams: Streams): void {
           chunks,
           meaning,
           partial: partialRecord(shortfall),
-          last_crawl_at: timeRecord(crawl?.endedAt ?? null),
+          last_crawl_at: isoOrNull(crawl?.endedAt ?? null),
           refresh: refreshRecord(source),
           scope: source.scope,
           settings: source.settings,

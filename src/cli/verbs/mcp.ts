@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { type EffectiveConfig, libraryDataFolder } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { workInBackground } from '../../library/embed/work-in-background.ts'
 import { createWakeableSleep } from '../../library/wakeable-sleep.ts'
@@ -56,7 +56,7 @@ export function addMcp(program: Command, streams: Streams): void {
     const config = configOf(command)
     const terminal = new Terminal(flags, streams)
     if (flags.port !== undefined && flags.http !== true) {
-      throw new PharosError('USAGE', { problem: '--port is for --http' })
+      throw usageError('--port is for --http')
     }
     if (flags.pack !== undefined) {
       refuseFlags(flags, ['readOnly', 'tools', 'exportTo', 'project'], 'is for the library, not for a pack')
@@ -142,9 +142,7 @@ async function openPackMcp(command: Command, names: readonly string[]): Promise<
 function parseToolSet(text: string): ToolSet {
   const found = TOOL_SETS.find((set) => set === text)
   if (found !== undefined) return found
-  throw new PharosError('USAGE', {
-    problem: `--tools: expected ${TOOL_SETS.join(' or ')}, got ${JSON.stringify(text)}`,
-  })
+  throw usageError(`--tools: expected ${TOOL_SETS.join(' or ')}, got ${JSON.stringify(text)}`)
 }
 
 /** Serves one client until it disconnects. */

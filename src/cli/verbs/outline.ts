@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import type { Section } from '../../core/model.ts'
 import { chunkLabel } from '../../core/pack/label.ts'
 import { groupByFile } from '../../core/pack/tables.ts'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import { isSourceGivenAsPage } from '../../library/search/find-page.ts'
 import { listOutline } from '../../library/search/list-outline.ts'
 import { labelOf } from '../../library/source.ts'
 import { AdvisedError } from '../advised-error.ts'
-import { createHint, printableLabel, timeRecord, withLibrary } from '../library.ts'
+import { createHint, printableLabel, withLibrary } from '../library.ts'
 import { configOf, nonEmptyText } from '../options/options.ts'
 import { addPackOption, findFile, openGivenPack, type PackOptionFlags, refuseFlags } from '../options/pack-option.ts'
 import { countOf, printableLine, type Streams, Terminal, writeLink } from '../terminal.ts'
@@ -44,7 +45,7 @@ async function outlinePage(
 ): Promise<void> {
   if (url === undefined || url.trim() === '') {
     const problem = 'expected the address of a page, or --pack <dir|zip> to list the files of a pack'
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   const config = configOf(command)
   await withLibrary(config, async (library) => {
@@ -67,8 +68,8 @@ async function outlinePage(
       url: outline.url,
       title: outline.title,
       line_count: outline.lines,
-      checked_at: timeRecord(outline.checkedAt),
-      changed_at: timeRecord(outline.changedAt),
+      checked_at: isoOrNull(outline.checkedAt),
+      changed_at: isoOrNull(outline.changedAt),
       sections: outline.sections.map(sectionRecord),
     })
   })

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { packName } from '../../core/pack/entries.ts'
 import { createPack, type Pack } from '../../core/pack/pack.ts'
 import { splitPack } from '../../core/pack/split.ts'
@@ -191,7 +191,7 @@ function targetCharsIn({ values, origins }: EffectiveConfig): number {
   if (origins.chunkTargetChars === 'default') return Math.min(chunkTargetChars, chunkMaxChars)
   if (chunkTargetChars <= chunkMaxChars) return chunkTargetChars
   const problem = `chunk-target-chars (${chunkTargetChars}) is above chunk-max-chars (${chunkMaxChars})`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 /** If only the total number of chunks is lowered, the maximum per file is capped to it. */
@@ -200,14 +200,14 @@ function chunksPerFileIn({ values, origins }: EffectiveConfig): number {
   if (origins.maxChunksPerFile === 'default') return Math.min(maxChunksPerFile, maxTotalChunks)
   if (maxChunksPerFile <= maxTotalChunks) return maxChunksPerFile
   const problem = `max-chunks-per-file (${maxChunksPerFile}) is above max-total-chunks (${maxTotalChunks})`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 function splitByTokens(pack: Pack, tokens: number): Pack[] {
   const largest = pack.chunks.reduce((maximum, chunk) => Math.max(maximum, chunk.tokenEstimate), 1)
   if (tokens >= largest) return splitPack(pack, tokens)
   const problem = `--split ${tokens} is less than the largest chunk, which has ${largest} tokens`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 /** `docs.zip` → `docs.part-2.zip`; `docs` → `docs/part-2` */

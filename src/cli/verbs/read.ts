@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import { listPackageFacts } from '../../library/search/display-text.ts'
 import { findPage } from '../../library/search/find-page.ts'
 import { labelOf, versionFieldsOf } from '../../library/source.ts'
-import { addLibraryOptions, printableLabel, timeRecord, withLibrary } from '../library.ts'
+import { addLibraryOptions, printableLabel, withLibrary } from '../library.ts'
 import { type CommonFlags, configOf, nonEmptyText } from '../options/options.ts'
 import { printable, type Streams, Terminal } from '../terminal.ts'
 import { agesOf } from '../text/hit-text.ts'
@@ -31,7 +32,7 @@ export function addRead(program: Command, streams: Streams): void {
     .option('--lines <from-to>', 'only these lines, such as 10-40, 10- or 10', parseLines)
     .addHelpText('after', '\nExample:\n  $ pharos read https://docs.example.com/guide/install --lines 10-40')
   addLibraryOptions(command).action(async (url: string, flags: ReadFlags) => {
-    if (url.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
+    if (url.trim() === '') throw usageError('expected an address, got an empty one')
     const terminal = new Terminal(flags, streams)
     await withLibrary(configOf(command), async (library) => {
       const page = await findPage(library, { url, source: flags.source })
@@ -39,7 +40,7 @@ export function addRead(program: Command, streams: Streams): void {
       const { first, last } = flags.lines ?? { first: 1, last: pageLines.length }
       if (first > pageLines.length) {
         const problem = `--lines: expected at most line ${pageLines.length}, the last of the page, got ${first}`
-        throw new PharosError('USAGE', { problem })
+        throw usageError(problem)
       }
       const end = Math.min(last, pageLines.length)
       const text = pageLines.slice(first - 1, end).join('\n')
@@ -62,8 +63,8 @@ export function addRead(program: Command, streams: Streams): void {
         start_line: first,
         end_line: end,
         line_count: pageLines.length,
-        checked_at: timeRecord(page.checkedAt),
-        changed_at: timeRecord(page.changedAt),
+        checked_at: isoOrNull(page.checkedAt),
+        changed_at: isoOrNull(page.changedAt),
         markdown: text,
       })
     })
@@ -77,5 +78,5 @@ function parseLines(text: string): LineRange {
   if (from !== undefined && first >= 1 && last >= first && !(dash === undefined && to !== undefined))
     return { first, last }
   const problem = `--lines: expected lines such as 10-40, 10- or 10, got ${JSON.stringify(text)}`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }

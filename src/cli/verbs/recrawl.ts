@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { CRAWL_TYPES, type CrawlType } from '../../library/source.ts'
 import { addTargets, checkTargets, crawlTargets, type TargetFlags } from '../crawl-targets.ts'
 import { addDetachOption, detachCrawl } from '../detach.ts'
@@ -10,13 +11,7 @@ import { parseHeaders } from '../options/headers.ts'
 import { type CommonFlags, oneOf } from '../options/options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from '../options/planner-options.ts'
 import { addRenderOption, type RenderFlags } from '../options/render-option.ts'
-import {
-  addHeaderOption,
-  addScopeOptions,
-  type ScopeFlags,
-  scopeOf,
-  withoutUndefined,
-} from '../options/scope-options.ts'
+import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf } from '../options/scope-options.ts'
 import { addEmbedOptions } from '../options/search-settings.ts'
 import type { Streams } from '../terminal.ts'
 

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import type { EffectiveConfig } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
 import { isCompactPack } from '../../core/pack/pack.ts'
 import type { PackHit } from '../../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
 import { writeList } from '../../core/text/list.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { Store } from '../../library/ports/store.ts'
 import { answerRecord } from '../../library/search/answer-record.ts'
 import { describeDoubt } from '../../library/search/display-text.ts'
@@ -108,7 +109,7 @@ export function addSearch(program: Command, streams: Streams): void {
       .join(' ')
       .replaceAll(/\p{Cc}+/gu, ' ')
       .trim()
-    if (query === '') throw new PharosError('USAGE', { problem: 'expected words to search for, got none' })
+    if (query === '') throw usageError('expected words to search for, got none')
     const terminal = new Terminal(flags, streams)
     if (flags.pack === undefined) await answerFromLibrary(command, query, flags, terminal)
     else await answerFromPack(command, query, { ...flags, pack: flags.pack }, terminal)
@@ -350,7 +351,6 @@ function hitRecord(hit: PackHit): Record<string, unknown> {
   const record = { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath }
   return {
     ...record,
-    ...(explain === undefined ? {} : { explain }),
-    ...(meaning === undefined ? {} : { meaning }),
+    ...withoutUndefined({ explain, meaning }),
   }
 }

@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EffectiveConfig, userFolders } from '../../config.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { writeList } from '../../core/text/list.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { AGENTS, type ServerCommand } from '../../setup/agents.ts'
@@ -110,10 +110,10 @@ function checkFlags({ client = [], global: isGlobal, project, timer, skill }: Se
   const unknown = client.find((id) => !AGENTS.some((agent) => agent.id === id))
   if (unknown !== undefined) {
     const known = AGENTS.map(({ id }) => id).join(', ')
-    throw new PharosError('USAGE', { problem: `--client: expected some of ${known}, got ${JSON.stringify(unknown)}` })
+    throw usageError(`--client: expected some of ${known}, got ${JSON.stringify(unknown)}`)
   }
   if (isGlobal === true && project !== undefined) {
-    throw new PharosError('USAGE', { problem: '--global and --project exclude each other' })
+    throw usageError('--global and --project exclude each other')
   }
 }
 
@@ -152,9 +152,7 @@ async function askToWrite(plan: readonly ConfigChange[], flags: SetupFlags, term
   if (flags.dryRun === true) return false
   if (flags.yes === true) return true
   if (!terminal.isNoticeOnTerminal || process.stdin.isTTY !== true) {
-    throw new PharosError('USAGE', {
-      problem: 'nobody can be asked here: add --yes to write the changes, or --dry-run',
-    })
+    throw usageError('nobody can be asked here: add --yes to write the changes, or --dry-run')
   }
   terminal.notice(plan.flatMap((change) => [writeChange(change, 'would'), ...listUnitLines(change)]).join('\n'))
   return confirm('Write these changes?', { input: process.stdin, output: process.stderr })

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { writeBytes } from '../../core/text/bytes.ts'
+import { isoOrNull, writeTime } from '../../core/text/iso-time.ts'
 import type { VectorSpace } from '../../library/ports/vectors.ts'
 import { listIncompleteCopies, writeIncompleteCopies } from '../incomplete-copies.ts'
-import { addLibraryOptions, timeRecord, withLibrary, writeTime } from '../library.ts'
+import { addLibraryOptions, withLibrary } from '../library.ts'
 import { type CommonFlags, configOf } from '../options/options.ts'
 import { printableLine, type Streams, Terminal, writeNumber } from '../terminal.ts'
 import { writeAge } from '../text/hit-text.ts'
@@ -39,7 +40,7 @@ export function addStats(program: Command, streams: Streams): void {
         pages,
         chunks,
         bytes,
-        changed_at: timeRecord(changedAt),
+        changed_at: isoOrNull(changedAt),
         unfinished_copies: incompleteCopies,
         vectors:
           space === null

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { findDefinition } from '../../core/pack/definition.ts'
 import { isCompactPack, type Pack } from '../../core/pack/pack.ts'
 import { countOf } from '../../core/text/count.ts'
@@ -48,7 +48,7 @@ async function listStored(
   { source, prefix, limit }: SymbolsFlags,
   terminal: Terminal,
 ): Promise<void> {
-  if (url?.trim() === '') throw new PharosError('USAGE', { problem: 'expected an address, got an empty one' })
+  if (url?.trim() === '') throw usageError('expected an address, got an empty one')
   const config = configOf(command)
   await withLibrary(config, async (library) => {
     const listed = listSymbols(library, { url, source, prefix, limit }).catch((error: unknown) => {

@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { type EffectiveConfig, libraryDataFolder } from '../../config.ts'
 import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
-import { messageOf, PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../../core/errors.ts'
 import { parseDuration } from '../../core/text/duration.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { appendFailure } from '../../ingest/failure-log.ts'
 import { embedLibrary } from '../../library/embed/embed-library.ts'
 import { findOrAddFolder } from '../../library/import/find-or-add-folder.ts'
@@ -15,7 +16,6 @@ import { DEFAULT_SETTINGS, labelOf, type Source } from '../../library/source.ts'
 import { interruptible } from '../interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, printableLabel, withLibrary } from '../library.ts'
 import { type CommonFlags, collectList, configOf, oneOf, wholeNumber } from '../options/options.ts'
-import { withoutUndefined } from '../options/scope-options.ts'
 import { addEmbedOptions, isEmbedRequired } from '../options/search-settings.ts'
 import { countOf, printableLine, type Streams, Terminal } from '../terminal.ts'
 import { RateMeter, writeProgress } from '../text/progress.ts'
@@ -73,7 +73,7 @@ export function addWatch(program: Command, streams: Streams): void {
           if (hasOtherSettings) {
             const label = labelOf(source)
             const problem = `${label} is in the library with other settings: leave out these options, or run \`${createHint(config)('remove', label)}\` first`
-            throw new PharosError('USAGE', { problem })
+            throw usageError(problem)
           }
           await watch({ library, source, terminal, config, signal }, { ...firstRun, pollMs })
         }),
@@ -93,7 +93,7 @@ function parsePoll(text: string): number {
   const ms = parseDuration(text)
   if (ms !== undefined && ms >= MIN_POLL_INTERVAL_MS && ms <= MAX_POLL_INTERVAL_MS) return ms
   const problem = `--poll: expected a duration from 1s to 1d, such as 10s, got ${JSON.stringify(text)}`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 /** The path of the failure log. */

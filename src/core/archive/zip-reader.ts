@@ -88,12 +88,12 @@ function read<T>(source: ZipSource, reading: ZipReading<T>, what: string): T {
 const SLICE_BYTES = 1 << 16
 
 /** The bytes `[start, end)` in slices: however well they are compressed, an unpacked slice fits into memory. */
-export function* readSlices(source: ZipSource, start: number, end: number): Generator<Uint8Array> {
+function* readSlices(source: ZipSource, start: number, end: number): Generator<Uint8Array> {
   for (let at = start; at < end; at += SLICE_BYTES) yield source.read(at, Math.min(at + SLICE_BYTES, end))
 }
 
 /** Unpacks the content of a member, and throws an error with the message `problem` if it differs from the directory. */
-export function* unpackMember(
+function* unpackMember(
   { method, size, checksum }: CentralDirectoryEntry,
   compressed: Iterable<Uint8Array>,
   problem: string,
@@ -107,6 +107,31 @@ export function* unpackMember(
     yield piece
   }
   if (length !== size || found.value !== checksum) throw new ArchiveError(problem)
+}
+
+/** The decompressor of the platform, for members that are in memory. */
+export interface Decompressor {
+  /** Inflates, and throws if the data is damaged or unpacks to more than `maxBytes`. */
+  inflate(packed: Uint8Array, maxBytes: number): Promise<Uint8Array>
+  crc32(content: Uint8Array): number
+}
+
+/** Unpacks a member in memory, with the checks of {@link unpackMember}. */
+export async function unpackWhole(
+  entry: CentralDirectoryEntry,
+  packed: Uint8Array,
+  problem: string,
+  decompressor: Decompressor,
+): Promise<Uint8Array> {
+  const isPacked = entry.method !== 0 && packed.length > 0
+  const content = isPacked
+    ? await decompressor.inflate(packed, entry.size).catch((cause: unknown) => {
+        throw new ArchiveError(problem, { cause })
+      })
+    : packed
+  const isIntact = content.length === entry.size && decompressor.crc32(content) === entry.checksum
+  if (!isIntact) throw new ArchiveError(problem)
+  return content
 }
 
 function* inflate(compressed: Iterable<Uint8Array>, problem: string): Generator<Uint8Array> {

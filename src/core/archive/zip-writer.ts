@@ -43,19 +43,7 @@ export async function* writeZip(
     const name = utf8.encode(entry.name)
     const method = entry.isStored ? 0 : 8
     const start = offset
-    const localHeader = record(
-      [LOCAL_HEADER_SIGNATURE, 4],
-      [20, 2],
-      [ENTRY_FLAGS, 2],
-      [method, 2],
-      [0, 2],
-      [DOS_EPOCH_DATE, 2],
-      [0, 4],
-      [0, 4],
-      [0, 4],
-      [name.length, 2],
-      [0, 2],
-    )
+    const localHeader = writeLocalHeader(name, method)
     out.append(localHeader)
     out.append(name)
     offset += localHeader.length + name.length
@@ -74,27 +62,8 @@ export async function* writeZip(
     if (isLarge) throw new RangeError(`Expected ${entry.name} to be below 4 GiB, got ${size} bytes`)
     out.append(record([DATA_DESCRIPTOR_SIGNATURE, 4], [checksum.value, 4], [compressedSize, 4], [size, 4]))
     offset += compressedSize + 16
-    const extra = start >= MAX_32 ? record([1, 2], [8, 2], [start, 8]) : new Uint8Array()
-    const centralHeader = record(
-      [CENTRAL_HEADER_SIGNATURE, 4],
-      [45, 2],
-      [extra.length === 0 ? 20 : 45, 2],
-      [ENTRY_FLAGS, 2],
-      [method, 2],
-      [0, 2],
-      [DOS_EPOCH_DATE, 2],
-      [checksum.value, 4],
-      [compressedSize, 4],
-      [size, 4],
-      [name.length, 2],
-      [extra.length, 2],
-      [0, 2],
-      [0, 2],
-      [0, 2],
-      [0, 4],
-      [Math.min(start, MAX_32), 4],
-    )
-    for (const part of [centralHeader, name, extra]) central.append(part)
+    const crc = checksum.value
+    for (const part of writeCentralHeader({ name, method, crc, compressedSize, size, start })) central.append(part)
     if (central.isFull) centralBlocks.push(central.take())
     entryCount++
   }
@@ -104,6 +73,62 @@ export async function* writeZip(
     yield block
     offset += block.length
   }
+  yield* writeEnd(entryCount, centralStart, offset)
+}
+
+function writeLocalHeader(name: Uint8Array, method: number): Uint8Array {
+  return record(
+    [LOCAL_HEADER_SIGNATURE, 4],
+    [20, 2],
+    [ENTRY_FLAGS, 2],
+    [method, 2],
+    [0, 2],
+    [DOS_EPOCH_DATE, 2],
+    [0, 4],
+    [0, 4],
+    [0, 4],
+    [name.length, 2],
+    [0, 2],
+  )
+}
+
+/** An entry of the central directory. */
+interface CentralEntry {
+  readonly name: Uint8Array
+  readonly method: number
+  readonly crc: number
+  readonly compressedSize: number
+  readonly size: number
+  /** Offset of the entry in the archive. */
+  readonly start: number
+}
+
+function writeCentralHeader({ name, method, crc, compressedSize, size, start }: CentralEntry): Uint8Array[] {
+  const extra = start >= MAX_32 ? record([1, 2], [8, 2], [start, 8]) : new Uint8Array()
+  const centralHeader = record(
+    [CENTRAL_HEADER_SIGNATURE, 4],
+    [45, 2],
+    [extra.length === 0 ? 20 : 45, 2],
+    [ENTRY_FLAGS, 2],
+    [method, 2],
+    [0, 2],
+    [DOS_EPOCH_DATE, 2],
+    [crc, 4],
+    [compressedSize, 4],
+    [size, 4],
+    [name.length, 2],
+    [extra.length, 2],
+    [0, 2],
+    [0, 2],
+    [0, 2],
+    [0, 4],
+    [Math.min(start, MAX_32), 4],
+  )
+  return [centralHeader, name, extra]
+}
+
+/** Writes the end of the archive after the central directory, which ends at `offset`. */
+function* writeEnd(entryCount: number, centralStart: number, offset: number): Generator<Uint8Array> {
   const centralSize = offset - centralStart
   if (entryCount >= MAX_16 || centralStart >= MAX_32 || centralSize >= MAX_32) {
     yield record(

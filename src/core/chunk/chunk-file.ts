@@ -1,7 +1,7 @@
 import { sha256 as portableSha256 } from '../hash.ts'
 import { DEFAULT_LIMITS, MIN_MAX_CHARS } from '../limits.ts'
 import type { ChunkedFile, Kind, Sha256, Warning, WarningCode } from '../model.ts'
-import { findSecrets } from '../secrets.ts'
+import { describeSecret, findSecrets } from '../secrets.ts'
 import { decodeText, isBinary } from '../text/decode.ts'
 import { splitLines } from '../text/lines.ts'
 import type { Grammars } from './code-grammars.ts'
@@ -95,7 +95,7 @@ function warn(path: string, code: WarningCode, message: string): Warning {
 }
 
 function secretWarnings(path: string, text: string): Warning[] {
-  return findSecrets(text).map(({ what, line }) => warn(path, 'secret', `line ${line} looks like ${what}`))
+  return findSecrets(text).map((finding) => warn(path, 'secret', describeSecret(finding)))
 }
 
 function cutPieces(

@@ -1,16 +1,8 @@
-import type { Kind } from '../model.ts'
+import type { Chunk } from '../model.ts'
 import { baseName } from '../text/path.ts'
 
 /** The parts of a chunk that its slug is made from. */
-export interface SlugSource {
-  readonly path: string
-  readonly kind: Kind
-  readonly startLine: number
-  readonly endLine: number
-  readonly headingPath: readonly string[]
-  readonly symbol: string | null
-  readonly address: string | null
-}
+export type SlugSource = Pick<Chunk, 'path' | 'kind' | 'startLine' | 'endLine' | 'headingPath' | 'symbol' | 'address'>
 
 /** A short readable label: file name, then the most local heading, symbol or address. Not unique. */
 export function createSlug(source: SlugSource): string {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { isIgnored, parseIgnoreFile } from './ignore-rules.ts'
+import { findIgnoringLine, parseIgnoreFile } from './ignore-rules.ts'
+
+const isIgnored = (...[files, path, isDirectory]: Parameters<typeof findIgnoringLine>): boolean =>
+  findIgnoringLine(files, path, isDirectory) !== undefined
 
 /** Whether a path, or a folder above it, is ignored. A path that ends in `/` is a folder. */
 function ignores(text: string, path: string): boolean {

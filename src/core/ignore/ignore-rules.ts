@@ -51,14 +51,9 @@ export function parseIgnoreFile(text: string, base: string): IgnoreFile {
 }
 
 /**
- * Whether a path is ignored. Files are given outermost first; the last matching line decides. Parent folders are not checked again, because
- * the walk never enters an ignored folder.
+ * The line that ignores a path; undefined for a path that is not ignored. Files are given outermost first; the last matching line decides.
+ * Parent folders are not checked again, because the walk never enters an ignored folder.
  */
-export function isIgnored(files: readonly IgnoreFile[], path: string, isDirectory: boolean): boolean {
-  return findIgnoringLine(files, path, isDirectory) !== undefined
-}
-
-/** The line that ignores a path; undefined for a path that is not ignored. */
 export function findIgnoringLine(files: readonly IgnoreFile[], path: string, isDirectory: boolean): string | undefined {
   for (const file of files.toReversed()) {
     if (!path.startsWith(file.base)) continue

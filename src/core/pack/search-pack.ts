@@ -15,6 +15,7 @@ import { runSteps, type Steps } from '../search/steps.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
 import { compareUtf8 } from '../text/order.ts'
 import { describeForeignQuestion } from '../text/query-language.ts'
+import { withoutUndefined } from '../without-undefined.ts'
 import type { Pack } from './pack.ts'
 import { PackIndex } from './pack-index.ts'
 import { describeModelMismatch, type PackVectors } from './pack-vectors.ts'
@@ -316,8 +317,7 @@ function createHit(
     missing,
     missingOnPage,
     similarity,
-    ...(explain === undefined ? {} : { explain }),
-    ...(meaning === undefined ? {} : { meaning }),
+    ...withoutUndefined({ explain, meaning }),
   }
 }
 

@@ -273,7 +273,8 @@ function sumLengths(lines: readonly string[]): Uint32Array {
   return lengths
 }
 
-function overlaps(a: LineRange, b: LineRange): boolean {
+/** Whether two ranges share a line. */
+export function overlaps(a: LineRange, b: LineRange): boolean {
   return a.startLine <= b.endLine && b.startLine <= a.endLine
 }
 

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createFusion, type FusionCandidate, fuseScores, isIdentifierLike, meaningShareFor } from './fusion.ts'
+import { createFusion, type FusedScore, type FusionCandidate, isIdentifierLike, meaningShareFor } from './fusion.ts'
 
 const of = (wordScore: number, similarity: number | null): FusionCandidate => ({ wordScore, similarity })
+const fuseScores = (...[query, candidates, options = {}]: Parameters<typeof createFusion>): FusedScore[] =>
+  createFusion(query, candidates, options)(candidates)
 const scoresOf = (...args: Parameters<typeof fuseScores>): number[] => fuseScores(...args).map(({ score }) => score)
 
 describe('the weighted sum', () => {

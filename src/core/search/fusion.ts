@@ -62,15 +62,6 @@ export function meaningShareFor(query: string): number {
   return isIdentifierLike(query) ? IDENTIFIER_MEANING_SHARE : MEANING_SHARE
 }
 
-/** The scores of candidates, in their order. They are the word scores if no candidate has a vector or the method is `words`. */
-export function fuseScores(
-  query: string,
-  candidates: readonly FusionCandidate[],
-  options: FusionOptions = {},
-): FusedScore[] {
-  return createFusion(query, candidates, options)(candidates)
-}
-
 /** Fuses candidates, in their order. */
 export type FuseCandidates = (candidates: readonly FusionCandidate[]) => FusedScore[]
 

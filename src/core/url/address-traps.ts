@@ -1,5 +1,6 @@
 import { MONTHS } from './calendar-words.ts'
-import { decodePart, splitQuery } from './query.ts'
+import { decodePart } from './decode-part.ts'
+import { splitQuery } from './query.ts'
 
 /** A path with more segments is a trap. */
 const MAX_SEGMENTS = 30

@@ -1,6 +1,7 @@
 import { primaryLanguageOf } from '../text/language-code.ts'
+import { decodePart } from './decode-part.ts'
 import { readRepositoryPath } from './repository-url.ts'
-import { decodePath, readImportUrl, readInnerPath, treeKindOf } from './tree-url.ts'
+import { readImportUrl, readInnerPath, treeKindOf } from './tree-url.ts'
 
 /** The path of a page in its documentation, independent of version and language. */
 export interface NormalizedPath {
@@ -48,7 +49,7 @@ function pathInTree(url: string, tree: string): string | undefined {
   if (kind === 'repository') return readRepositoryPath(tree, url)
   if (kind === 'package' || kind === 'archive') return readInnerPath(tree, url)
   const folder = `${tree.replace(/\/+$/, '')}/`
-  return kind === 'folder' && url.startsWith(folder) ? decodePath(url.slice(folder.length)) : undefined
+  return kind === 'folder' && url.startsWith(folder) ? decodePart(url.slice(folder.length)) : undefined
 }
 
 /** Removes the first part that is the version, as in `2.0/guide`, `v2.0/guide` and the folder in an archive, `docs-2.0/guide`. */

@@ -1,6 +1,7 @@
 import type { PageClass } from '../model.ts'
 import { MONTHS } from './calendar-words.ts'
-import { decodePart, splitQuery } from './query.ts'
+import { decodePart } from './decode-part.ts'
+import { splitQuery } from './query.ts'
 
 /** What the address of a page suggests about the page. */
 export interface PageUrl {

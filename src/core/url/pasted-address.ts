@@ -1,3 +1,4 @@
+import { decodePart } from './decode-part.ts'
 import { unwrapAddress, withScheme } from './with-scheme.ts'
 
 /** What a pasted address names. */
@@ -122,7 +123,7 @@ export function readPastedAddress(text: string): PastedAddress {
 
 function readPackagePage(hostname: string, pathname: string): PastedAddress | undefined {
   for (const { host, page, prefix } of PACKAGE_SITES) {
-    const found = host.test(hostname) ? page.exec(decodePath(pathname))?.groups : undefined
+    const found = host.test(hostname) ? page.exec(decodePart(pathname))?.groups : undefined
     if (found === undefined) continue
     const { group, name = '', version } = found
     const full = group === undefined ? name : `${group}:${name}`
@@ -145,7 +146,7 @@ const DOWNLOAD = /\.(?:zip|tar|tar\.\w+|tgz|tbz2?|txz)$|\/(?:raw|releases\/downl
 function readCodeHostPage(hostname: string, pathname: string): PastedAddress | undefined {
   const site = CODE_HOSTS.find(({ host }) => host.test(hostname))
   if (site === undefined || DOWNLOAD.test(pathname)) return undefined
-  const path = decodePath(pathname)
+  const path = decodePart(pathname)
   const found = site.own.test(path) ? undefined : site.page.exec(path)?.groups
   if (found === undefined) return { url: `https://${hostname}${pathname}`, isCodeHostPage: true }
   const { repository = '', kind, ref, path: rest = '' } = found
@@ -170,14 +171,5 @@ function readRepository(host: string, name: string, ref?: string, folder = ''): 
     meaning: parts.join(', '),
     ...(ref !== undefined && { ref }),
     ...(folder !== '' && { path: folder }),
-  }
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    // An address with a broken escape is taken as it is.
-    return path
   }
 }

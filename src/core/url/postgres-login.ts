@@ -1,3 +1,4 @@
+import { decodePart } from './decode-part.ts'
 import { parsePostgres } from './postgres-address.ts'
 
 /** The role and the database of an address, in the form that repair commands need. */
@@ -34,12 +35,7 @@ export function describeLogin(address: string): Login {
 }
 
 function decodeOptional(text: string | undefined): string | undefined {
-  if (text === undefined || text === '') return undefined
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return text === undefined || text === '' ? undefined : decodePart(text)
 }
 
 function quoteIdentifier(name: string): string {

@@ -1,3 +1,4 @@
+import { decodePart } from './decode-part.ts'
 /** The effect of a query on the content of an address. */
 export type QueryClass = 'none' | 'essential' | 'uncertain' | 'superfluous'
 
@@ -109,15 +110,4 @@ export function splitQuery(search: string): string[] {
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '')
-}
-
-/** A name or value of a query, decoded. */
-export function decodePart(text: string): string {
-  if (!text.includes('%')) return text
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // The text is not UTF-8, so it is compared as written.
-    return text
-  }
 }

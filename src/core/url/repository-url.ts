@@ -1,4 +1,5 @@
-import { decodePath, encodePath, readInnerPath } from './tree-url.ts'
+import { decodePart } from './decode-part.ts'
+import { encodePath, readInnerPath } from './tree-url.ts'
 
 /** The location of a git repository: its address for git, and its address in this program. */
 export interface RepositoryAddress {
@@ -59,7 +60,7 @@ export function portOf(remote: string): number {
 
 /** The name of a repository: the last part of its path. */
 export function nameOfRepository({ remote }: RepositoryAddress): string {
-  const path = decodePath(new URL(remote).pathname)
+  const path = decodePart(new URL(remote).pathname)
   return (
     path
       .replace(/(?:\/|\/?\.git)$/i, '')
@@ -119,7 +120,7 @@ export function readRepositoryPath(repository: string, url: string): string | un
   if (!url.startsWith(start)) return readInnerPath(address.url, url)
   const [, rest] = /^(?:[0-9a-f]{40}|[0-9a-f]{64})!?(\/[^#]*)/.exec(url.slice(start.length)) ?? []
   const after = `${siteOf(address)?.after ?? ''}/`
-  return rest?.startsWith(after) === true ? decodePath(rest.slice(after.length)) : undefined
+  return rest?.startsWith(after) === true ? decodePart(rest.slice(after.length)) : undefined
 }
 
 /** The commit in the address of a repository file; undefined for any other address. */

@@ -1,6 +1,7 @@
 import { folderOf, resolvePath } from '../text/path.ts'
+import { decodePart } from './decode-part.ts'
 import { readRepositoryPath } from './repository-url.ts'
-import { decodePath, encodePath, readInnerPath, treeKindOf } from './tree-url.ts'
+import { encodePath, readInnerPath, treeKindOf } from './tree-url.ts'
 
 /** A file of a tree of files. */
 export interface FileInTree {
@@ -28,7 +29,7 @@ export function resolveInTree({ source, url, key }: FileInTree, href: string): s
   const inner = kind === 'repository' ? readRepositoryPath(source, address) : readInnerPath(source, address)
   const ownPath = encodePath(inner ?? key)
   if (!address.endsWith(ownPath)) return undefined
-  const decoded = decodePath(path)
+  const decoded = decodePart(path)
   const target = resolvePath(path.startsWith('/') ? '' : folderOf(inner ?? key), decoded)
   if (target === undefined) return undefined
   const end = /(?:^|\/)\.{0,2}$/.test(decoded) && target !== '' ? '/' : ''

@@ -1,4 +1,5 @@
-import { decodePart, splitQuery } from './query.ts'
+import { decodePart } from './decode-part.ts'
+import { splitQuery } from './query.ts'
 
 /** An address that carries the id of a session. */
 export interface SessionAddress {

@@ -1,3 +1,4 @@
+import { decodePart } from './decode-part.ts'
 import { isFileUrl } from './file-url.ts'
 import { parseHttp } from './key.ts'
 
@@ -76,21 +77,10 @@ function innerUrlPrefix(tree: string): string {
 export function readInnerPath(tree: string, url: string): string | undefined {
   const start = innerUrlPrefix(tree)
   if (!url.startsWith(start)) return undefined
-  return decodePath(url.slice(start.length).replace(/#.*$/s, ''))
+  return decodePart(url.slice(start.length).replace(/#.*$/s, ''))
 }
 
 /** A path encoded for an address. */
 export function encodePath(path: string): string {
   return encodeURI(path).replace(/[?#]/g, encodeURIComponent)
-}
-
-/** A path decoded from an address. */
-export function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch (error) {
-    // The percent sign is literal.
-    if (error instanceof URIError) return path
-    throw error
-  }
 }

@@ -2,22 +2,11 @@ import { dropSlash } from '../../core/url/key.ts'
 import type { CrawlCounts } from '../crawl-counts.ts'
 import type { EventQueue } from '../event-queue.ts'
 import type { CrawlEvent } from '../events.ts'
-import {
-  type Alias,
-  type Discovery,
-  type FoundAddress,
-  isListed,
-  type Ledger,
-  type LedgerRow,
-  type OfferResult,
-  type Reason,
-  type Refusal,
-  type Settlement,
-  type SettlementResult,
-  type Visit,
-} from '../ledger.ts'
+import type { FoundAddress, Ledger, LedgerRow, OfferResult, Refusal, Visit } from '../ledger.ts'
+import { type Discovery, isListed, type Reason } from '../ledger-reasons.ts'
 import type { Planning } from '../planning/planning.ts'
 import type { Clock } from '../ports.ts'
+import type { Alias, Settlement, SettlementResult } from '../settlement.ts'
 import type { Site } from '../site.ts'
 
 /** Number of offered addresses that are cached in memory. A full cache is cleared; the ledger then recognizes repeated addresses. */

@@ -1,16 +1,7 @@
 import type { ActiveCrawl } from '../active-crawl.ts'
-import {
-  type Discovery,
-  type FoundAddress,
-  isAbsent,
-  isFilterReason,
-  isListed,
-  isRead,
-  type LedgerRow,
-  type LedgerState,
-  type SettlementResult,
-  type Visit,
-} from '../ledger.ts'
+import { type FoundAddress, isRead, type LedgerRow, type Visit } from '../ledger.ts'
+import { type Discovery, isAbsent, isFilterReason, isListed, type LedgerState } from '../ledger-reasons.ts'
+import type { SettlementResult } from '../settlement.ts'
 import { type ListedAddressState, listSparedHosts, SpreadSample, StaleListDetector } from './stale-list-detector.ts'
 import { walkRows } from './walk-rows.ts'
 

@@ -1,5 +1,6 @@
 import { keyPath } from '../../core/url/key.ts'
-import { isListed, type Ledger, type LedgerCounts } from '../ledger.ts'
+import type { Ledger, LedgerCounts } from '../ledger.ts'
+import { isListed } from '../ledger-reasons.ts'
 
 /** A suggested scope for a source whose own scope is too narrow. */
 export interface WiderScope {

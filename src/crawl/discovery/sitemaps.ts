@@ -1,8 +1,9 @@
+import { isGzip } from '../../core/archive/is-gzip.ts'
 import { resolveHttp } from '../../core/extract/resolve.ts'
 import type { Snapshot } from '../../core/model.ts'
 import { type SitemapEntry, SitemapReader } from '../../core/sitemap/sitemap.ts'
 import { siteHostOf } from '../../core/url/key.ts'
-import { isDefinitive, isProvenMissing, type ResourceFetcher } from '../resource.ts'
+import { isDefinitive, isProvenMissing, type Resource, type ResourceFetcher } from '../resource.ts'
 
 /** Limits of a sitemap search. */
 export interface SitemapLimits {
@@ -86,108 +87,155 @@ interface QueuedFile {
  * Yields every page as it is read, and a report at the end. Throws if the signal is aborted, but never because of the content of a file.
  */
 export async function* readSitemaps(options: SitemapsOptions): AsyncGenerator<SitemapItem, void, void> {
-  const { siteUrl, fromRobots, fetchResource, admits = () => true, limits = {}, signal } = options
-  const { maxEntries = 200_000, maxRead = 2_000_000, maxFiles = 1000, maxDepth = 5, maxBytes = 50_000_000 } = limits
-  const read: { url: string; entries: number }[] = []
-  const failed: SitemapFailure[] = []
-  const settled = new Set<string>()
-  const doubtful: { url: string; detail: string }[] = []
-  /** Files that were requested. */
-  const seen = new Set<string>()
-  /** Files that an index has named. */
-  const listed = new Set<string>()
-  const siteHost = siteHostOf(siteUrl)
-  let pages = 0
-  let admitted = 0
-  let files = 0
-  let cappedBy: SitemapReport['cappedBy'] = null
+  const walk = new SitemapWalk(options)
+  yield* walk.readAll()
+  yield { type: 'report', report: walk.report }
+}
 
-  const robotsUrls = fromRobots.flatMap((url) => resolveHttp(url, siteUrl) ?? [])
-  const stages: QueuedFile[][] = [
-    robotsUrls.map((url) => ({ url, depth: 0, isGuess: false })),
-    [{ url: new URL('/sitemap.xml', siteUrl).href, depth: 0, isGuess: true }],
-    [{ url: new URL('/sitemap_index.xml', siteUrl).href, depth: 0, isGuess: true }],
-  ]
-  for (const [stage, queue] of stages.entries()) {
-    if (stage === 2 && pages > 0) break
-    for (let next = 0; next < queue.length && cappedBy === null; next++) {
-      const file = queue[next]
-      if (file === undefined || seen.has(file.url)) continue
-      if (files === maxFiles) {
-        cappedBy = 'files'
-        break
-      }
-      files++
-      seen.add(file.url)
-      const resource = await fetchResource(file.url, { accept: ACCEPT, maxBytes, signal })
-      if (resource.type === 'unchanged')
-        throw new TypeError(`${file.url} was reported as unchanged, but the request had no validators`)
-      if (resource.type === 'missing') {
-        if (isProvenMissing(resource)) settled.add(file.url)
-        else doubtful.push({ url: file.url, detail: `status ${resource.status}` })
-        if (!file.isGuess) fail(file.url, `status ${resource.status}`, true)
-        continue
-      }
-      if (resource.type === 'failed') {
-        const detail = `${resource.reason}: ${resource.detail}`
-        if (isDefinitive(resource)) doubtful.push({ url: file.url, detail })
-        fail(file.url, detail, isDefinitive(resource))
-        continue
-      }
-      seen.add(resource.url)
-      const reader = new SitemapReader(resource.url, { maxEntries: Number.MAX_SAFE_INTEGER })
-      let entries = 0
-      let problem: string | undefined
-      reading: for await (const piece of readEntries(resource.snapshot, reader, maxBytes)) {
-        signal?.throwIfAborted()
-        if (piece.type === 'problem') {
-          problem = piece.detail
-          continue
+type SitemapPage = Extract<SitemapItem, { type: 'page' }>
+type FoundResource = Extract<Resource, { type: 'found' }>
+
+class SitemapWalk {
+  readonly #options: SitemapsOptions
+  readonly #limits: Required<SitemapLimits>
+  readonly #robotsUrls: readonly string[]
+  /** Files that were requested. */
+  readonly #seen = new Set<string>()
+  /** Files that an index has named. */
+  readonly #listed = new Set<string>()
+  readonly #read: { url: string; entries: number }[] = []
+  readonly #failed: SitemapFailure[] = []
+  readonly #settled = new Set<string>()
+  readonly #doubtful: { url: string; detail: string }[] = []
+  #pages = 0
+  #admitted = 0
+  #files = 0
+  #cappedBy: SitemapReport['cappedBy'] = null
+
+  constructor(options: SitemapsOptions) {
+    this.#options = options
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits }
+    this.#robotsUrls = options.fromRobots.flatMap((url) => resolveHttp(url, options.siteUrl) ?? [])
+  }
+
+  get report(): SitemapReport {
+    const [read, failed, settled, doubtful] = [this.#read, this.#failed, this.#settled, this.#doubtful]
+    return { read, failed, settled, doubtful, pages: this.#pages, cappedBy: this.#cappedBy }
+  }
+
+  async *readAll(): AsyncGenerator<SitemapPage, void, void> {
+    const { siteUrl } = this.#options
+    const stages: QueuedFile[][] = [
+      this.#robotsUrls.map((url) => ({ url, depth: 0, isGuess: false })),
+      [{ url: new URL('/sitemap.xml', siteUrl).href, depth: 0, isGuess: true }],
+      [{ url: new URL('/sitemap_index.xml', siteUrl).href, depth: 0, isGuess: true }],
+    ]
+    for (const [stage, queue] of stages.entries()) {
+      if (stage === 2 && this.#pages > 0) break
+      for (let next = 0; next < queue.length && this.#cappedBy === null; next++) {
+        const file = queue[next]
+        if (file === undefined || this.#seen.has(file.url)) continue
+        if (this.#files === this.#limits.maxFiles) {
+          this.#cappedBy = 'files'
+          break
         }
-        for (const entry of piece.entries) {
-          if (entry.type === 'sitemap') {
-            entries++
-            if (listed.has(entry.url)) continue
-            listed.add(entry.url)
-            const refusal = refuseNested(entry.url, file, resource.url)
-            if (refusal !== undefined) fail(entry.url, refusal, true)
-            // One more than the limit is enough to detect that files are left out.
-            else if (queue.length <= maxFiles) queue.push({ url: entry.url, depth: file.depth + 1, isGuess: false })
-            continue
-          }
-          const isAdmitted = admits(entry.url)
-          if (pages === maxRead || (isAdmitted && admitted === maxEntries)) {
-            cappedBy = 'entries'
-            break reading
-          }
-          pages++
-          if (isAdmitted) admitted++
-          entries++
-          yield { type: 'page', url: entry.url, lastModified: entry.lastModified, foundOn: resource.url }
-        }
+        this.#files++
+        this.#seen.add(file.url)
+        const resource = await this.#fetch(file)
+        if (resource !== undefined) yield* this.#readFile(file, resource, queue)
       }
-      const isNotSitemap = problem === undefined && reader.kind === 'none'
-      if (problem !== undefined) fail(file.url, problem, false)
-      else if (isNotSitemap && !file.isGuess) fail(file.url, 'not a sitemap', true)
-      if (isNotSitemap) doubtful.push({ url: file.url, detail: 'not a sitemap' })
-      else if (problem === undefined) settled.add(file.url).add(resource.url)
-      if (reader.kind !== 'none') read.push({ url: file.url, entries })
     }
   }
-  yield { type: 'report', report: { read, failed, settled, doubtful, pages, cappedBy } }
 
-  function fail(url: string, detail: string, isAnswered: boolean): void {
-    if (failed.length < maxFiles) failed.push({ url, detail, isAnswered })
+  /** Fetches a file, and records why there is none. */
+  async #fetch(file: QueuedFile): Promise<FoundResource | undefined> {
+    const { fetchResource, signal } = this.#options
+    const resource = await fetchResource(file.url, { accept: ACCEPT, maxBytes: this.#limits.maxBytes, signal })
+    if (resource.type === 'unchanged')
+      throw new TypeError(`${file.url} was reported as unchanged, but the request had no validators`)
+    if (resource.type === 'missing') {
+      if (isProvenMissing(resource)) this.#settled.add(file.url)
+      else this.#doubtful.push({ url: file.url, detail: `status ${resource.status}` })
+      if (!file.isGuess) this.#fail(file.url, `status ${resource.status}`, true)
+      return undefined
+    }
+    if (resource.type === 'failed') {
+      const detail = `${resource.reason}: ${resource.detail}`
+      if (isDefinitive(resource)) this.#doubtful.push({ url: file.url, detail })
+      this.#fail(file.url, detail, isDefinitive(resource))
+      return undefined
+    }
+    this.#seen.add(resource.url)
+    return resource
   }
 
-  function refuseNested(url: string, parent: QueuedFile, parentUrl: string): string | undefined {
+  /** Yields the pages of a file, and queues the files that it names. */
+  async *#readFile(
+    file: QueuedFile,
+    { url, snapshot }: FoundResource,
+    queue: QueuedFile[],
+  ): AsyncGenerator<SitemapPage, void, void> {
+    const { admits = () => true, signal } = this.#options
+    const { maxEntries, maxRead, maxBytes } = this.#limits
+    const reader = new SitemapReader(url, { maxEntries: Number.MAX_SAFE_INTEGER })
+    let entries = 0
+    let problem: string | undefined
+    reading: for await (const piece of readEntries(snapshot, reader, maxBytes)) {
+      signal?.throwIfAborted()
+      if (piece.type === 'problem') {
+        problem = piece.detail
+        continue
+      }
+      for (const entry of piece.entries) {
+        if (entry.type === 'sitemap') {
+          entries++
+          this.#queueNested(entry.url, file, url, queue)
+          continue
+        }
+        const isAdmitted = admits(entry.url)
+        if (this.#pages === maxRead || (isAdmitted && this.#admitted === maxEntries)) {
+          this.#cappedBy = 'entries'
+          break reading
+        }
+        this.#pages++
+        if (isAdmitted) this.#admitted++
+        entries++
+        yield { type: 'page', url: entry.url, lastModified: entry.lastModified, foundOn: url }
+      }
+    }
+    const isNotSitemap = problem === undefined && reader.kind === 'none'
+    if (problem !== undefined) this.#fail(file.url, problem, false)
+    else if (isNotSitemap && !file.isGuess) this.#fail(file.url, 'not a sitemap', true)
+    if (isNotSitemap) this.#doubtful.push({ url: file.url, detail: 'not a sitemap' })
+    else if (problem === undefined) this.#settled.add(file.url).add(url)
+    if (reader.kind !== 'none') this.#read.push({ url: file.url, entries })
+  }
+
+  #queueNested(url: string, parent: QueuedFile, parentUrl: string, queue: QueuedFile[]): void {
+    if (this.#listed.has(url)) return
+    this.#listed.add(url)
+    const refusal = this.#refuseNested(url, parent, parentUrl)
+    if (refusal !== undefined) this.#fail(url, refusal, true)
+    // One more than the limit is enough to detect that files are left out.
+    else if (queue.length <= this.#limits.maxFiles) queue.push({ url, depth: parent.depth + 1, isGuess: false })
+  }
+
+  #refuseNested(url: string, parent: QueuedFile, parentUrl: string): string | undefined {
+    const { maxDepth } = this.#limits
     if (parent.depth >= maxDepth) return `nested in more than ${maxDepth} indexes`
     const host = siteHostOf(url)
-    const isKnownHost = host === siteHost || host === siteHostOf(parentUrl) || robotsUrls.includes(url)
-    return isKnownHost ? undefined : 'on another host, and not named in robots.txt'
+    const hosts = [this.#options.siteUrl, parentUrl].map(siteHostOf)
+    return hosts.includes(host) || this.#robotsUrls.includes(url)
+      ? undefined
+      : 'on another host, and not named in robots.txt'
+  }
+
+  #fail(url: string, detail: string, isAnswered: boolean): void {
+    if (this.#failed.length < this.#limits.maxFiles) this.#failed.push({ url, detail, isAnswered })
   }
 }
 
+const DEFAULT_LIMITS = { maxEntries: 200_000, maxRead: 2_000_000, maxFiles: 1000, maxDepth: 5, maxBytes: 50_000_000 }
 const ACCEPT = 'application/xml, text/xml, text/plain;q=0.9, */*;q=0.8'
 
 type Piece =
@@ -253,11 +301,6 @@ async function* unpack(body: Uint8Array): AsyncGenerator<Uint8Array> {
     // Stops the writer too when only a part was read. After damage there is nothing left to stop.
     await reader.cancel().catch(() => {})
   }
-}
-
-/** Checks the first bytes (RFC 1952), because some servers send gzip files as they are, and others with a Content-Encoding. */
-function isGzip([first, second]: Uint8Array): boolean {
-  return first === 0x1f && second === 0x8b
 }
 
 /** Encoding of a file: from its byte order mark, its XML declaration or its Content-Type; otherwise UTF-8. */

@@ -3,7 +3,8 @@ import { createMemoryStore } from '../../../test/memory-store/memory-store.ts'
 import type { CrawlEvent } from '../events.ts'
 import type { FetchOutcome } from '../ports.ts'
 import { takeSlot } from './host-clock.ts'
-import { Pacer, type PacerOptions, POSTPONED_OUTCOME, type SendPermit } from './pacer.ts'
+import { Pacer, type PacerOptions } from './pacer.ts'
+import { POSTPONED_OUTCOME, type SendPermit } from './send-permit.ts'
 
 const HOST = 'slow.test'
 const ORIGIN = `https://${HOST}`
@@ -75,7 +76,7 @@ function setUp(
   const ask = async (outcome: FetchOutcome = GOOD, host = HOST, path = `${asked++}`): Promise<number> => {
     expect(await pacer.takeTurn(host)).toEqual(PERMIT)
     const sentAt = time.now
-    await pacer.noteOutcome(`https://${host}/${path}`, outcome, sentAt)
+    await pacer.health.noteOutcome(`https://${host}/${path}`, outcome, sentAt)
     return sentAt
   }
   const askOften = async (times: number, outcome: FetchOutcome = GOOD): Promise<number[]> => {
@@ -169,12 +170,12 @@ describe('pace of a host', () => {
     await quick.ask(GOOD, host)
     const { store, time } = quick
     const slow = setUp({ store, time, limits: { loopbackIntervalMs: 1000 } })
-    await slow.pacer.setDelay(`http://${host}`, null)
+    await slow.pacer.hosts.setDelay(`http://${host}`, null)
     const moments: number[] = []
     for (let i = 0; i < 30; i++) moments.push(await slow.ask(GOOD, host))
     for (const gap of gaps(moments)) expect(gap).toBeGreaterThanOrEqual(1000)
     const next = setUp({ store, time })
-    await next.pacer.setDelay(`http://${host}`, null)
+    await next.pacer.hosts.setDelay(`http://${host}`, null)
     expect(await next.interval(host)).toBe(0)
   })
 
@@ -391,7 +392,7 @@ describe('pace of a host', () => {
     expect(sent).toHaveLength(8)
     for (const gap of gaps(sent)) expect(gap).toBeGreaterThanOrEqual(200)
     // Only requests that were sent count.
-    expect(pacer.progress()[0]?.requests).toBe(108)
+    expect(pacer.hosts.progress()[0]?.requests).toBe(108)
   })
 
   test('postpones a visit without a request if a back-off begins before the request is sent', async () => {
@@ -402,7 +403,7 @@ describe('pace of a host', () => {
     const permit = await pacer.enterSlot(HOST, slot, undefined, 'visit')
     if (typeof permit === 'string') throw new Error(`it is ${permit}`)
     const { outcome } = await sendThrough(pacer, permit, async (isInTime) => {
-      await pacer.noteOutcome(`${ORIGIN}/a`, retryAfter(60), slot)
+      await pacer.health.noteOutcome(`${ORIGIN}/a`, retryAfter(60), slot)
       expect(isInTime()).toBe(false)
       return TIMEOUT
     })
@@ -459,11 +460,11 @@ describe('pace of a host', () => {
     const sentAt = await ask()
     const slot = await reserve()
     time.now += 500
-    for (const path of ['a', 'b']) await pacer.noteOutcome(`${ORIGIN}/${path}`, BUSY, sentAt)
+    for (const path of ['a', 'b']) await pacer.health.noteOutcome(`${ORIGIN}/${path}`, BUSY, sentAt)
     time.now = slot
     expect(await pacer.enterSlot(HOST, slot)).toEqual(PERMIT)
     time.now += 100
-    await pacer.noteOutcome(`${ORIGIN}/c`, BUSY, slot)
+    await pacer.health.noteOutcome(`${ORIGIN}/c`, BUSY, slot)
     expect(await pacer.enterSlot(HOST, slot)).toBe('later')
     expect(await ask()).toBeGreaterThanOrEqual(slot + 2000)
   })
@@ -496,9 +497,9 @@ describe('host that responds with 429', () => {
           strikes: i + 1,
         })
       }
-      expect(pacer.parked.size).toBe(0)
+      expect(pacer.hosts.parked.size).toBe(0)
       await ask(TOO_MANY)
-      expect(pacer.parked.get(HOST)).toBe('4 times in a row: x')
+      expect(pacer.hosts.parked.get(HOST)).toBe('4 times in a row: x')
       expect(events.at(-1)).toMatchObject({ type: 'parked', host: HOST, reason: 'rate-limited' })
       expect(await pacer.takeTurn(HOST)).toBe('parked')
       expect(await pacer.enterSlot(HOST, time.now)).toBe('parked')
@@ -514,7 +515,7 @@ describe('host that responds with 429', () => {
     const { pacer, ask, events } = setUp()
     const sentAt = await ask(retryAfter(seconds))
     expect(events).toMatchObject([{ type: 'held', untilMs: sentAt + ms }])
-    expect(pacer.heldUntil(HOST)).toBe(sentAt + ms)
+    expect(pacer.hosts.heldUntil(HOST)).toBe(sentAt + ms)
     const next = await ask()
     expect(next - sentAt).toBeCloseTo(Math.max(ms, 1037.5))
   })
@@ -604,7 +605,7 @@ describe('host that responds with 429', () => {
     expect(await first.interval()).toBe(3200)
     await second.ask()
     expect(await second.interval()).toBe(3200)
-    await second.pacer.endSlowdowns()
+    await second.pacer.hosts.endSlowdowns()
     expect(await second.interval()).toBe(3200)
   })
 
@@ -613,15 +614,15 @@ describe('host that responds with 429', () => {
     async (seconds) => {
       const first = setUp()
       await first.ask(retryAfter(seconds))
-      expect(first.pacer.parked.get(HOST)).toBe(`Retry-After ${seconds}`)
+      expect(first.pacer.hosts.parked.get(HOST)).toBe(`Retry-After ${seconds}`)
       expect(first.events).toMatchObject([{ type: 'parked', reason: 'rate-limited' }])
       const second = setUp({ store: first.store, time: first.time })
       expect(await second.pacer.takeTurn(HOST)).toBe('parked')
       expect(second.time.now).toBe(first.time.now)
       expect(second.events).toMatchObject([{ type: 'parked', host: HOST }])
       const third = setUp({ store: first.store, time: first.time })
-      expect(await third.pacer.parkIfHeld(HOST)).toBe(true)
-      expect(await third.pacer.parkIfHeld('other.test')).toBe(false)
+      expect(await third.pacer.hosts.parkIfHeld(HOST)).toBe(true)
+      expect(await third.pacer.hosts.parkIfHeld('other.test')).toBe(false)
       expect(await setUp({ store: first.store, time: first.time }).pacer.enterSlot(HOST, START)).toBe('parked')
     },
   )
@@ -629,7 +630,7 @@ describe('host that responds with 429', () => {
   test('is not parked by the next pacer, which waits for the back-off', async () => {
     const first = setUp({ random: () => 0.999 })
     await first.askOften(5, TOO_MANY)
-    const heldUntil = first.pacer.heldUntil(HOST)
+    const heldUntil = first.pacer.hosts.heldUntil(HOST)
     expect(heldUntil - first.time.now).toBeGreaterThan(600_000)
     const second = setUp({ store: first.store, time: first.time })
     expect(await second.ask()).toBe(heldUntil)
@@ -644,7 +645,7 @@ describe('host that responds with 429', () => {
       const asked = Array.from({ length: 16 }, (_, i) => time.now + i)
       for (const [i, sentAt] of asked.entries()) {
         time.now = START + 500 + i
-        await pacer.noteOutcome(`${ORIGIN}/${i}`, isMixed && i % 2 === 1 ? GOOD : TOO_MANY, sentAt)
+        await pacer.health.noteOutcome(`${ORIGIN}/${i}`, isMixed && i % 2 === 1 ? GOOD : TOO_MANY, sentAt)
       }
       expect(await read()).toMatchObject({ strikes: isMixed ? 0 : 1, intervalMs: before * 4 })
       expect(events).toHaveLength(isMixed ? 0 : 1)
@@ -665,7 +666,7 @@ describe('host that responds with 429', () => {
     const { pacer, ask, time, read } = setUp()
     const sentAt = await ask()
     const { nextAt } = await read()
-    await pacer.noteOutcome(`${ORIGIN}/a`, retryAfter(9), sentAt)
+    await pacer.health.noteOutcome(`${ORIGIN}/a`, retryAfter(9), sentAt)
     time.now = nextAt
     expect(await pacer.enterSlot(HOST, nextAt)).toBe('later')
     expect(await ask()).toBeGreaterThanOrEqual(sentAt + 9000)
@@ -804,7 +805,7 @@ describe('host that fails', () => {
   test('gets no back-off if another page is received while a probe fails', async () => {
     const { pacer, ask, askOften, events, time } = setUp({
       probe: async () => {
-        await pacer.noteOutcome(`${ORIGIN}/other`, GOOD, time.now)
+        await pacer.health.noteOutcome(`${ORIGIN}/other`, GOOD, time.now)
         return TIMEOUT
       },
     })
@@ -825,9 +826,9 @@ describe('host that fails', () => {
     const { probe, probed } = createProbe(GOOD)
     const { pacer, ask, time } = setUp({ probe })
     const sentAt = await ask(GOOD, HOST, 'good')
-    await pacer.noteOutcome(`${ORIGIN}/limited`, retryAfter(25), sentAt)
-    const until = pacer.heldUntil(HOST)
-    for (const path of ['a', 'b', 'c']) await pacer.noteOutcome(`${ORIGIN}/${path}`, BROKEN, sentAt)
+    await pacer.health.noteOutcome(`${ORIGIN}/limited`, retryAfter(25), sentAt)
+    const until = pacer.hosts.heldUntil(HOST)
+    for (const path of ['a', 'b', 'c']) await pacer.health.noteOutcome(`${ORIGIN}/${path}`, BROKEN, sentAt)
     expect(probed).toEqual([])
     expect(time.now).toBeLessThan(until)
   })
@@ -836,12 +837,12 @@ describe('host that fails', () => {
     const { probe, probed } = createProbe(GOOD)
     const { pacer, ask, time } = setUp({ probe })
     const sentAt = await ask(GOOD, HOST, 'good')
-    for (const path of ['a', 'b']) await pacer.noteOutcome(`${ORIGIN}/${path}`, BROKEN, sentAt)
-    const waiting = pacer.noteOutcome(`${ORIGIN}/c`, BROKEN, sentAt)
-    await pacer.noteOutcome(`${ORIGIN}/limited`, retryAfter(25), sentAt)
+    for (const path of ['a', 'b']) await pacer.health.noteOutcome(`${ORIGIN}/${path}`, BROKEN, sentAt)
+    const waiting = pacer.health.noteOutcome(`${ORIGIN}/c`, BROKEN, sentAt)
+    await pacer.health.noteOutcome(`${ORIGIN}/limited`, retryAfter(25), sentAt)
     await waiting
     expect(probed).toEqual([])
-    expect(time.now).toBeLessThan(pacer.heldUntil(HOST))
+    expect(time.now).toBeLessThan(pacer.hosts.heldUntil(HOST))
   })
 
   test('does not make a probe wait once the crawl is stopped', async () => {
@@ -849,9 +850,9 @@ describe('host that fails', () => {
     const stop = new AbortController()
     const { pacer, ask } = setUp({ probe, signal: stop.signal })
     const sentAt = await ask(GOOD, HOST, 'good')
-    for (const path of ['a', 'b']) await pacer.noteOutcome(`${ORIGIN}/${path}`, BROKEN, sentAt)
+    for (const path of ['a', 'b']) await pacer.health.noteOutcome(`${ORIGIN}/${path}`, BROKEN, sentAt)
     stop.abort(new Error('stopped'))
-    await expect(pacer.noteOutcome(`${ORIGIN}/c`, BROKEN, sentAt)).rejects.toThrow('stopped')
+    await expect(pacer.health.noteOutcome(`${ORIGIN}/c`, BROKEN, sentAt)).rejects.toThrow('stopped')
     expect(probed).toEqual([])
   })
 
@@ -869,7 +870,7 @@ describe('host that fails', () => {
     await first.askOften(100)
     await first.askOften(9, BUSY)
     expect(await first.interval()).toBeGreaterThan(2000)
-    await first.pacer.endSlowdowns()
+    await first.pacer.hosts.endSlowdowns()
     const second = setUp({ store: first.store, time: first.time })
     const heldUntil = (await second.read()).heldUntil
     expect(await second.ask()).toBeGreaterThanOrEqual(heldUntil)
@@ -892,8 +893,8 @@ describe('host that fails', () => {
     const { pacer, ask, interval, time } = setUp()
     const sentAt = await ask()
     time.now += 100
-    for (let i = 0; i < 3; i++) await pacer.noteOutcome(`${ORIGIN}/busy/${i}`, BUSY, sentAt)
-    for (let i = 0; i < 30; i++) await pacer.noteOutcome(`${ORIGIN}/${i}`, GOOD, sentAt + 1)
+    for (let i = 0; i < 3; i++) await pacer.health.noteOutcome(`${ORIGIN}/busy/${i}`, BUSY, sentAt)
+    for (let i = 0; i < 30; i++) await pacer.health.noteOutcome(`${ORIGIN}/${i}`, GOOD, sentAt + 1)
     expect(await interval()).toBe(2000)
     await ask()
     expect(await interval()).toBe(1000)
@@ -901,7 +902,7 @@ describe('host that fails', () => {
 
   test('never gets an interval of more than a minute', async () => {
     const { askOften, interval, pacer } = setUp()
-    await pacer.setDelay(ORIGIN, 50_000)
+    await pacer.hosts.setDelay(ORIGIN, 50_000)
     await askOften(4, BUSY)
     expect(await interval()).toBe(60_000)
   })
@@ -922,7 +923,7 @@ describe('host that fails', () => {
     await ask(outcome)
     expect(await remainingBackOffMs()).toBeCloseTo(900_000)
     await ask(outcome)
-    expect(pacer.parked.has(HOST)).toBe(true)
+    expect(pacer.hosts.parked.has(HOST)).toBe(true)
     expect(events.map(({ type }) => type)).toEqual(['held', 'held', 'held', 'parked'])
   })
 
@@ -952,9 +953,9 @@ test('a failed service does not change the pace of the host it should have reque
   await askOften(3)
   const before = await read()
   const trouble = failed({ reason: 'service-failed', retryAfterMs: 60_000 })
-  for (let i = 0; i < 20; i++) await pacer.noteOutcome(`${ORIGIN}/${i}`, trouble, START)
+  for (let i = 0; i < 20; i++) await pacer.health.noteOutcome(`${ORIGIN}/${i}`, trouble, START)
   expect(await read()).toEqual(before)
-  expect([pacer.parked.size, events]).toEqual([0, []])
+  expect([pacer.hosts.parked.size, events]).toEqual([0, []])
 })
 
 describe('host that slows down', () => {
@@ -967,7 +968,7 @@ describe('host that slows down', () => {
     await askOften(20, answered(3000))
     expect(await interval()).toBeGreaterThan(1500)
     expect(await interval()).toBeLessThanOrEqual(3000)
-    expect(pacer.progress()[0]?.latencyMs).toBeGreaterThan(2500)
+    expect(pacer.hosts.progress()[0]?.latencyMs).toBeGreaterThan(2500)
     await askOften(200, answered(50))
     expect(await interval()).toBe(200)
   })
@@ -998,7 +999,7 @@ describe('host that slows down', () => {
   test('has no latency if no response reports one', async () => {
     const { askOften, pacer } = setUp()
     await askOften(20)
-    expect(pacer.progress()[0]?.latencyMs).toBeNull()
+    expect(pacer.hosts.progress()[0]?.latencyMs).toBeNull()
   })
 })
 
@@ -1006,7 +1007,7 @@ describe('Crawl-delay', () => {
   test('is the minimum interval from the first request after it is known', async () => {
     const { pacer, ask, askOften } = setUp()
     const robots = await ask()
-    await pacer.setDelay(ORIGIN, 2500)
+    await pacer.hosts.setDelay(ORIGIN, 2500)
     const moments = await askOften(30)
     expect((moments[0] ?? 0) - robots).toBeGreaterThanOrEqual(2500)
     expect(new Set(gaps(moments).map((gap) => Math.abs(gap - 2537) <= 1))).toEqual(new Set([true]))
@@ -1015,8 +1016,8 @@ describe('Crawl-delay', () => {
   test('is limited to a minute and reported if it is longer', async () => {
     const { pacer, ask, interval, events } = setUp()
     await ask()
-    await pacer.setDelay(ORIGIN, 600_000)
-    await pacer.setDelay(ORIGIN, 600_000)
+    await pacer.hosts.setDelay(ORIGIN, 600_000)
+    await pacer.hosts.setDelay(ORIGIN, 600_000)
     expect(events).toEqual([{ type: 'paced', host: HOST, intervalMs: 60_000, askedMs: 600_000 }])
     expect(await interval()).toBe(60_000)
   })
@@ -1024,10 +1025,10 @@ describe('Crawl-delay', () => {
   test('applies to this machine too, and ends when robots.txt no longer has it', async () => {
     const host = 'localhost:9'
     const { pacer, ask, interval } = setUp()
-    await pacer.setDelay(`http://${host}`, 500)
+    await pacer.hosts.setDelay(`http://${host}`, 500)
     const [first, second] = [await ask(GOOD, host), await ask(GOOD, host)]
     expect(second - first).toBeGreaterThanOrEqual(500)
-    await pacer.setDelay(`http://${host}`, null)
+    await pacer.hosts.setDelay(`http://${host}`, null)
     expect(await interval(host)).toBe(0)
     const third = await ask(GOOD, host)
     expect(await ask(GOOD, host)).toBe(third)
@@ -1035,10 +1036,10 @@ describe('Crawl-delay', () => {
 
   test('stays when another origin of the host has none', async () => {
     const { pacer, interval } = setUp()
-    await pacer.setDelay(`https://${HOST}`, 3000)
-    await pacer.setDelay(`http://${HOST}`, null)
+    await pacer.hosts.setDelay(`https://${HOST}`, 3000)
+    await pacer.hosts.setDelay(`http://${HOST}`, null)
     expect(await interval()).toBe(3000)
-    await pacer.setDelay(`https://${HOST}`, null)
+    await pacer.hosts.setDelay(`https://${HOST}`, null)
     expect(await interval()).toBe(1000)
   })
 
@@ -1047,25 +1048,25 @@ describe('Crawl-delay', () => {
     const { store, time } = first
     const body = 'User-agent: *\nCrawl-delay: 10\n'
     await store.writeRobots({ origin: `http://${HOST}`, fetchedAt: time.now, type: 'rules', body, status: 200 })
-    await first.pacer.setDelay(`http://${HOST}`, 10_000)
+    await first.pacer.hosts.setDelay(`http://${HOST}`, 10_000)
     await first.ask()
     const second = setUp({ store, time })
-    await second.pacer.setDelay(`https://${HOST}`, null)
+    await second.pacer.hosts.setDelay(`https://${HOST}`, null)
     expect(await second.read()).toMatchObject({ floorMs: 10_000, intervalMs: 10_000 })
     time.now += 86_400_000
     const third = setUp({ store, time })
-    await third.pacer.setDelay(`https://${HOST}`, null)
+    await third.pacer.hosts.setDelay(`https://${HOST}`, null)
     expect(await third.read()).toMatchObject({ floorMs: 200, intervalMs: 1000 })
   })
 
   test('applies to the next pacer before it has read robots.txt', async () => {
     const first = setUp()
-    await first.pacer.setDelay(ORIGIN, 5000)
+    await first.pacer.hosts.setDelay(ORIGIN, 5000)
     const last = await first.ask()
     const second = setUp({ store: first.store, time: first.time })
     expect((await second.ask()) - last).toBeGreaterThanOrEqual(5000)
     expect(await second.interval()).toBe(5000)
-    await second.pacer.setDelay(ORIGIN, null)
+    await second.pacer.hosts.setDelay(ORIGIN, null)
     expect(await second.interval()).toBe(1000)
   })
 })
@@ -1090,7 +1091,7 @@ test('progress reports the rate, limit, interval and back-off of each host', asy
   expect(time.now - START).toBeGreaterThan(35_000)
   const inMinute = (now: number) =>
     moments.filter((moment) => Math.floor(moment / 1000) > Math.floor(now / 1000) - 60).length
-  expect(pacer.progress()).toEqual([
+  expect(pacer.hosts.progress()).toEqual([
     {
       host: '127.0.0.1:1',
       requests: 1,
@@ -1114,10 +1115,10 @@ test('progress reports the rate, limit, interval and back-off of each host', asy
   ])
   time.now += 40_000
   expect(inMinute(time.now)).toBeLessThan(100)
-  expect(pacer.progress()[1]?.rpm).toBe(inMinute(time.now))
+  expect(pacer.hosts.progress()[1]?.rpm).toBe(inMinute(time.now))
   const sentAt = await ask(retryAfter(20))
   time.now += 5000
-  expect(pacer.progress()[1]).toMatchObject({
+  expect(pacer.hosts.progress()[1]).toMatchObject({
     requests: 101,
     intervalMs: 200,
     limitRpm: 300,
@@ -1125,7 +1126,7 @@ test('progress reports the rate, limit, interval and back-off of each host', asy
     backoffMs: 15_000,
   })
   time.now += 300_000
-  expect(pacer.progress()[1]).toMatchObject({ rpm: 0, backoffUntil: null, backoffMs: 0 })
+  expect(pacer.hosts.progress()[1]).toMatchObject({ rpm: 0, backoffUntil: null, backoffMs: 0 })
 })
 
 describe('lists of a site', () => {
@@ -1133,7 +1134,7 @@ describe('lists of a site', () => {
     const { pacer, time, read, events, interval } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(PERMIT)
-      await pacer.noteOutcome(`${ORIGIN}/list/${i}`, TOO_MANY, time.now, false)
+      await pacer.health.noteOutcome(`${ORIGIN}/list/${i}`, TOO_MANY, time.now, false)
       time.now += 10
     }
     expect(await read()).toMatchObject({ strikes: 0 })
@@ -1145,7 +1146,7 @@ describe('lists of a site', () => {
     const { pacer, time, read, events } = setUp()
     for (let i = 0; i < 6; i++) {
       expect(await pacer.takeTurn(HOST)).toEqual(PERMIT)
-      await pacer.noteOutcome(`${ORIGIN}/list/${i}`, retryAfter(3), time.now, false)
+      await pacer.health.noteOutcome(`${ORIGIN}/list/${i}`, retryAfter(3), time.now, false)
     }
     expect(await read()).toMatchObject({ strikes: 1, heldUntil: time.now + 3000 })
     expect(events.filter(({ type }) => type === 'parked')).toEqual([])

@@ -1,6 +1,7 @@
 import { decodePlain } from '../../core/extract/decode-html.ts'
 import { clipRobots, parseRobots, type Robots } from '../../core/robots/robots.ts'
-import type { Ledger, Reason, RobotsRecord } from '../ledger.ts'
+import type { Ledger, RobotsRecord } from '../ledger.ts'
+import type { Reason } from '../ledger-reasons.ts'
 import type { Clock } from '../ports.ts'
 import type { ResourceFetcher, RobotsDecision } from '../resource.ts'
 import { MAX_ROBOTS_AGE_MS } from './stored-robots.ts'

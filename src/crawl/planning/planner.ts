@@ -1,6 +1,7 @@
 import type { Classification, Page } from '../../core/model.ts'
 import type { CrawlEvent } from '../events.ts'
-import type { Discovery, LedgerState, Reason, Refusal } from '../ledger.ts'
+import type { LedgerRow, Refusal } from '../ledger.ts'
+import type { Discovery } from '../ledger-reasons.ts'
 import type { PageKind } from '../ports.ts'
 
 /** An address that was found, before it is offered to the ledger. */
@@ -13,14 +14,8 @@ export interface CandidateAddress {
 }
 
 /** A completed visit. */
-export interface CompletedVisit {
-  readonly url: string
-  readonly key: string
-  readonly depth: number
-  readonly discovery: Discovery
-  readonly state: LedgerState
-  readonly reason: Reason | null
-  readonly status: number | null
+export interface CompletedVisit
+  extends Pick<LedgerRow, 'url' | 'key' | 'depth' | 'discovery' | 'state' | 'reason' | 'status'> {
   /** Key of the redirect target, or of the address that holds the content. */
   readonly target: string | null
   /** The page, if it was read in this visit. */

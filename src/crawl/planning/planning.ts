@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.ts'
 import type { CrawlEvent } from '../events.ts'
-import type { Discovery, Refusal } from '../ledger.ts'
+import type { Refusal } from '../ledger.ts'
+import type { Discovery } from '../ledger-reasons.ts'
 import { type CandidateAddress, type CompletedVisit, type CrawlPlanner, EMPTY_STEP, type PlanStep } from './planner.ts'
 
 /** Weight of the seeds of a planner: below all other addresses except the start. */

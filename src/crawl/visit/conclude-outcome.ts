@@ -1,7 +1,8 @@
 import { withoutFragment } from '../../core/extract/resolve.ts'
 import type { ActiveCrawl } from '../active-crawl.ts'
-import type { Settlement, Visit } from '../ledger.ts'
+import type { Visit } from '../ledger.ts'
 import type { FetchOutcome } from '../ports.ts'
+import type { Settlement } from '../settlement.ts'
 import type { RobotsRefusal, VisitResponse } from './fetch-visit.ts'
 
 /** The part of a settlement that the visit decides. */
@@ -78,9 +79,9 @@ export async function concludeFailure(
   outcome: Extract<FetchOutcome, { type: 'failed' }>,
 ): Promise<Conclusion> {
   const { reason, status, detail, retryAfterMs } = outcome
-  const pattern = requests.pacer.parked.get(visit.host) ?? null
+  const pattern = requests.pacer.hosts.parked.get(visit.host) ?? null
   const now = ports.clock.now()
-  const heldMs = requests.pacer.heldUntil(visit.host) - now
+  const heldMs = requests.pacer.hosts.heldUntil(visit.host) - now
   // The host failed as a whole, which says nothing about this page, so the request does not count as an attempt.
   const isHostAtFault = heldMs > 0 && retryAfterMs === null && reason !== 'rate-limited'
   const attempt = visit.attempts + 1

@@ -1,8 +1,10 @@
 import type { Extraction } from '../../core/model.ts'
-import type { Alias, PageRecord, Reason, Visit } from '../ledger.ts'
+import type { Visit } from '../ledger.ts'
+import type { Reason } from '../ledger-reasons.ts'
 import type { FetchOutcome } from '../ports.ts'
 import { hasAllLinks, listLinks } from '../read-page.ts'
 import type { PageResponse, ReadResponseResult } from '../read-response.ts'
+import type { Alias, PageRecord } from '../settlement.ts'
 import {
   type ConcludingCrawl,
   type Conclusion,

@@ -1,7 +1,7 @@
 import { withoutFragment } from '../../core/extract/resolve.ts'
 import type { ActiveCrawl } from '../active-crawl.ts'
 import { acceptsVariant } from '../discovery/markdown-variant.ts'
-import { HOST_PARKED_OUTCOME, isUnsent, POSTPONED_OUTCOME, type SendPermit } from '../hosts/pacer.ts'
+import { HOST_PARKED_OUTCOME, isUnsent, POSTPONED_OUTCOME, type SendPermit } from '../hosts/send-permit.ts'
 import type { Visit } from '../ledger.ts'
 import type { FetchOutcome, FetchRequest } from '../ports.ts'
 import type { RobotsDecision } from '../resource.ts'
@@ -106,7 +106,7 @@ async function waitForSlot(
 ): Promise<SendPermit | FetchOutcome> {
   const { host } = new URL(url)
   // Does not wait for the end of a back-off, because other hosts need the worker.
-  if (pacer.heldUntil(host) > ports.clock.now() && !pacer.parked.has(host)) return POSTPONED_OUTCOME
+  if (pacer.hosts.heldUntil(host) > ports.clock.now() && !pacer.hosts.parked.has(host)) return POSTPONED_OUTCOME
   const turn = await pacer.takeTurn(host, signal)
   return turn === 'parked' ? HOST_PARKED_OUTCOME : turn
 }

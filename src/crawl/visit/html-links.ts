@@ -1,7 +1,7 @@
 import type { ActiveCrawl } from '../active-crawl.ts'
 import type { FoundAddresses } from '../addresses/offers.ts'
 import { isNegotiated } from '../discovery/markdown-variant.ts'
-import { POSTPONED_OUTCOME } from '../hosts/pacer.ts'
+import { POSTPONED_OUTCOME } from '../hosts/send-permit.ts'
 import type { Visit } from '../ledger.ts'
 import { listLinks } from '../read-page.ts'
 import { type ConcludingCrawl, type Conclusion, concludeFailure } from './conclude-outcome.ts'

@@ -4,8 +4,10 @@ import { dropSlash } from '../../core/url/key.ts'
 import { isSpellingOf } from '../../core/url/key-preference.ts'
 import type { ActiveCrawl } from '../active-crawl.ts'
 import type { DiscoveryContext, FoundAddresses } from '../addresses/offers.ts'
-import type { Alias, Reason, Visit } from '../ledger.ts'
+import type { Visit } from '../ledger.ts'
+import type { Reason } from '../ledger-reasons.ts'
 import { isFollowed } from '../read-page.ts'
+import type { Alias } from '../settlement.ts'
 import type { Conclusion } from './conclude-outcome.ts'
 
 /** The part of a crawl that judges the links of pages. */

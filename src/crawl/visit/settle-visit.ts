@@ -1,9 +1,9 @@
 import type { PageClass } from '../../core/model.ts'
 import type { ActiveCrawl } from '../active-crawl.ts'
-import type { Settlement, SettlementResult } from '../ledger.ts'
 import type { CompletedVisit } from '../planning/planner.ts'
 import type { PageKind } from '../ports.ts'
 import { countVisit } from '../run-counts.ts'
+import type { Settlement, SettlementResult } from '../settlement.ts'
 import type { VisitResult } from './visit.ts'
 
 /** The part of a crawl that settles visits. */
@@ -73,7 +73,7 @@ async function findPageKind(
   return isNeeded ? ports.kindOf(visit) : 'unknown'
 }
 
-const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
+export const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
 /** Links of a page: from this visit, or the stored ones if it is unchanged. */
 async function findPageLinks({ ports }: SettlingCrawl, settlement: Settlement): Promise<readonly string[]> {

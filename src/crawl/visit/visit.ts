@@ -1,10 +1,11 @@
 import type { ActiveCrawl } from '../active-crawl.ts'
 import { isNegotiated } from '../discovery/markdown-variant.ts'
-import { POSTPONED_OUTCOME } from '../hosts/pacer.ts'
-import type { Refusal, Settlement, Visit } from '../ledger.ts'
+import { POSTPONED_OUTCOME } from '../hosts/send-permit.ts'
+import type { Refusal, Visit } from '../ledger.ts'
 import type { FetchOutcome } from '../ports.ts'
 import { hasAllLinks } from '../read-page.ts'
 import { readResponse } from '../read-response.ts'
+import type { Settlement } from '../settlement.ts'
 import { type Conclusion, concludeOutcome, concludeRefusal } from './conclude-outcome.ts'
 import { concludePage, concludeUnread } from './conclude-page.ts'
 import { fetchVisit, type VisitResponse } from './fetch-visit.ts'
@@ -64,7 +65,7 @@ async function concludeEarly(crawl: VisitingCrawl, visit: Visit): Promise<Conclu
   if (await isHeldByLlmsFull(crawl, visit)) return { state: 'unchanged', detail: 'its content came with llms-full.txt' }
   const refusal = findRefusal(crawl, visit)
   if (refusal !== null) return { state: 'skipped', ...refusal, isProvenGone: visit.hasPage && isCheckingUnlinked }
-  const parked = requests.pacer.parked.get(visit.host)
+  const parked = requests.pacer.hosts.parked.get(visit.host)
   if (parked !== undefined) return { state: 'failed', reason: 'host-parked', pattern: parked }
   const permission = await requests.robots.judge(visit.url, signal)
   if (!permission.allowed) return concludeRefusal(visit, permission)

@@ -9,7 +9,11 @@ type Macro = (args: readonly string[], rest: string) => void
 
 const BULLETS = new Set(['•', '*', '-', '–', '—', '+', 'o', '·', '∗', '□', '○', '.'])
 
-/** The macros of man(7), and the roff requests that pages use with them. */
+/**
+ * The macros of man(7), and the roff requests that pages use with them.
+ *
+ * One piece: a table with a short entry for each macro, all on the same state of the page.
+ */
 export function createManMacros(context: MacroContext): MacroSet {
   const { reader, text, flow, facts } = context
   /** If set, this function receives the next line of text instead of the paragraph. */

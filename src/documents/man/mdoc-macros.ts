@@ -8,6 +8,11 @@ interface OpenList {
   count: number
 }
 
+/**
+ * The macros of mdoc(7).
+ *
+ * One piece: a table with a short entry for each macro, all on the same state of the page.
+ */
 export function createMdocMacros(context: MacroContext): MacroSet {
   const { flow, text, facts } = context
   const lists: OpenList[] = []

@@ -1,4 +1,4 @@
-import { decodePath } from '../../core/url/tree-url.ts'
+import { decodePart } from '../../core/url/decode-part.ts'
 import { DocumentError, type TextDocument } from '../document.ts'
 import { parseXml, type XmlElement } from '../xml-tree.ts'
 import { ZipMembers } from '../zip-members.ts'
@@ -96,7 +96,7 @@ export function lineIn(parent: XmlElement | undefined, name: string): string | n
 /** Resolves `slides/slide1.xml` from `ppt/presentation.xml`, or `../media/a.png` from a slide. The result never leaves the package. */
 export function resolveMember(part: string, target: string): string {
   const path = target.startsWith('/') ? [] : part.split('/').slice(0, -1)
-  for (const step of decodePath(target).split(/[/\\]/)) {
+  for (const step of decodePart(target).split(/[/\\]/)) {
     if (step === '..') path.pop()
     else if (step !== '' && step !== '.') path.push(step)
   }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../core/json/is-json-object.ts'
+import { decodePart } from '../../core/url/decode-part.ts'
 
 /* Access to unvalidated values of a description. */
 
@@ -48,20 +49,12 @@ export class Description {
     if (!reference.startsWith('#/')) return undefined
     let current: unknown = this.root
     for (const part of reference.slice(2).split('/')) {
-      const name = decode(part).replaceAll('~1', '/').replaceAll('~0', '~')
+      const name = decodePart(part).replaceAll('~1', '/').replaceAll('~0', '~')
       if (Array.isArray(current)) current = current[Number(name)]
       else if (isJsonObject(current) && Object.hasOwn(current, name)) current = current[name]
       else return undefined
     }
     return current
-  }
-}
-
-function decode(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
   }
 }
 

@@ -1,4 +1,5 @@
 import { escapeHtml } from '../../core/html/escape.ts'
+import { capitalize } from '../../core/text/capitalize.ts'
 import { isBlank } from '../../core/text/lines.ts'
 import { dedent, indentOf } from '../indent.ts'
 import { unwrapParagraph, writeAdmonition, writeCode, writeTable } from '../markup.ts'
@@ -194,10 +195,6 @@ const LANGUAGES: ReadonlyMap<string, string> = new Map(
   Object.entries({ 'emacs-lisp': 'elisp', sh: 'sh', 'C++': 'cpp', C: 'c', R: 'r' }),
 )
 const ADMONITIONS = new Set('note tip warning important caution danger hint info attention'.split(' '))
-
-function capitalize(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
-}
 
 interface Item {
   readonly indent: number

@@ -1,5 +1,6 @@
 import type { CDPSession } from 'playwright-core'
 import type { Snapshot } from '../../core/model.ts'
+import { withoutFragment } from '../without-fragment.ts'
 import type { ChromiumContext } from './context.ts'
 
 /** How often a page may reload its document. A page that reloads more often is in a loop. */
@@ -66,13 +67,13 @@ export class RequestInterceptor {
   }
 
   #answerPage({ requestId, request }: PausedRequest): Promise<unknown> {
-    const isDocument = request.method === 'GET' && withoutHash(request.url) === withoutHash(this.#snapshot.url)
+    const isDocument = request.method === 'GET' && withoutFragment(request.url) === withoutFragment(this.#snapshot.url)
     if (isDocument && this.#servesLeft > 0) {
       this.#servesLeft--
       return this.#session.send('Fetch.fulfillRequest', { requestId, ...toFulfillment(this.#snapshot) })
     }
     // The target of a form post is not an address to crawl.
-    if (request.method === 'GET') this.navigationTarget ??= withoutHash(request.url)
+    if (request.method === 'GET') this.navigationTarget ??= withoutFragment(request.url)
     return this.#fail(requestId)
   }
 
@@ -112,11 +113,4 @@ function toFulfillment({ body, status = 200, headers = {} }: Snapshot): Fulfillm
     responseHeaders: fields.filter(([name]) => !DROPPED_HEADERS.has(name)).map(([name, value]) => ({ name, value })),
     body: Buffer.from(body).toString('base64'),
   }
-}
-
-/** A URL without its fragment. */
-export function withoutHash(text: string): string {
-  const url = new URL(text)
-  url.hash = ''
-  return url.href
 }

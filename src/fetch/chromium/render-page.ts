@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CDPSession } from 'playwright-core'
 import type { Snapshot } from '../../core/model.ts'
 import type { RenderOutcome } from '../../crawl/ports.ts'
+import { withoutFragment } from '../without-fragment.ts'
 import { type ChromiumContext, clearChromiumContext } from './context.ts'
 import { withTimeout } from './deadline.ts'
-import { RequestInterceptor, withoutHash } from './interceptor.ts'
+import { RequestInterceptor } from './interceptor.ts'
 import { type PageActivity, READ_ACTIVITY_SCRIPT, type SerializedPage, writeSerializer } from './scripts.ts'
 import { Traffic } from './traffic.ts'
 
@@ -183,7 +184,7 @@ function toOutcome({ html, isEmpty, url }: SerializedPage, snapshot: Snapshot, f
   const { status = 200, headers = {} } = snapshot
   return {
     type: 'rendered',
-    snapshot: { url: withoutHash(navigationTarget ?? url), body: html, status, headers: keepFields(headers) },
+    snapshot: { url: withoutFragment(navigationTarget ?? url), body: html, status, headers: keepFields(headers) },
   }
 }
 

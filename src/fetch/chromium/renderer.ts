@@ -1,6 +1,7 @@
 import type { BrowserType } from 'playwright-core'
 import { PharosError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/model.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { Renderer, RenderOutcome, RenderRequest } from '../../crawl/ports.ts'
 import type { HostResolver } from '../address-check.ts'
 import { type Allowance, PUBLIC_ONLY } from '../addresses.ts'
@@ -70,8 +71,7 @@ class RunningRenderer implements ChromiumRenderer {
       userAgent,
       guard: {
         allowance,
-        ...(resolve === undefined ? {} : { resolve }),
-        ...(proxy === undefined ? {} : { upstreamProxy: proxy }),
+        ...withoutUndefined({ resolve, upstreamProxy: proxy }),
       },
       recycle: { pages: 200, memoryBytes: 2 * 2 ** 30, ageMs: 600_000, ...recycle },
     }

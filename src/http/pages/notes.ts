@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { countOf } from '../../core/text/count.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
 import type { JobLog, NoteFilter, StoredNote } from '../../library/ports/job-log.ts'
 import { cutPage } from './cut-page.ts'
@@ -74,11 +75,7 @@ async function renderNotes(c: Context, log: JobLog, noteList: NoteList): Promise
   const limit = readLimit(c, 100, 500)
   const page = await noteList.list(log, {
     limit: limit + 1,
-    ...(job === undefined ? {} : { jobId: job }),
-    ...(kind === undefined ? {} : { kind }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
+    ...withoutUndefined({ jobId: job, kind, scope, before, after }),
   })
   const filters = { job, kind, scope, limit: c.req.query('limit') }
   const { items, links } = cutPage(page, { before, after, limit }, noteList.path, filters)

@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
 import { maskSecretFields } from '../../core/secrets.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { QUEUE_ACTIONS } from '../../library/jobs/events/frames.ts'
 import type { JobEntry, JobLog, JobStatus, QueueEvent } from '../../library/ports/job-log.ts'
 import { cutPage } from './cut-page.ts'
@@ -112,9 +113,7 @@ export async function renderQueue(c: Context, log: JobLog): Promise<Html> {
   // Reads one extra entry, which tells whether there are more.
   const page = await log.listQueueEvents(id, {
     limit: limit + 1,
-    ...(action === undefined ? {} : { action }),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
+    ...withoutUndefined({ action, before, after }),
   })
   const { items, links } = cutPage(page, { before, after, limit }, queueHref(id), {
     action,

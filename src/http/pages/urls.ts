@@ -2,10 +2,10 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { AddressConditions, AddressCursor, AddressEntry, Addresses } from '../../library/ports/addresses.ts'
 import { LEDGER_STATES, REASON_WORDS, REASONS } from '../../library/sources/ledger-words.ts'
 import { parseAddressCursor, writeAddressCursor } from '../records/address-cursor.ts'
-import { withoutUndefined } from '../without-undefined.ts'
 import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,
@@ -115,12 +115,7 @@ function readFilter(c: Context): AddressConditions {
   const minCombinedConfidence = readShare(c, 'minCombinedConfidence') ?? readShare(c, 'minConfidence')
   return {
     ...(host === undefined ? {} : { host, includeSubdomains: readText(c, 'includeSubdomains') === '1' }),
-    ...(state === undefined ? {} : { state }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(status === undefined ? {} : { status }),
-    ...(text === undefined ? {} : { text }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+    ...withoutUndefined({ state, reason, status, text, from, to }),
     ...withoutUndefined({ classification, combinedHint, minCombinedConfidence }),
   }
 }

@@ -1,3 +1,4 @@
+import { isoOf, isoOrNull } from '../../core/text/iso-time.ts'
 import { suggest } from '../../core/text/nearest.ts'
 import type { AddressEntry } from '../../library/ports/addresses.ts'
 import type { StoredHub } from '../../library/ports/findings.ts'
@@ -9,7 +10,6 @@ import type {
   UnknownAddress,
 } from '../../library/sources/describe-address.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
-import { isoOf, isoOrNull } from '../time.ts'
 import { rowRecord } from './source-records.ts'
 
 /** An address in a list. */

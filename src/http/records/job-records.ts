@@ -1,10 +1,10 @@
 import { maskSecretFields } from '../../core/secrets.ts'
+import { isoOf, isoOrNull } from '../../core/text/iso-time.ts'
 import type { Dispatcher, JobView } from '../../library/jobs/dispatcher.ts'
 import type { ProgressFrame } from '../../library/jobs/events/frames.ts'
 import { writeJobItem } from '../../library/jobs/job-item.ts'
 import type { JobEntry } from '../../library/ports/job-log.ts'
 import type { ExternalCrawl } from '../external-crawls.ts'
-import { isoOf, isoOrNull } from '../time.ts'
 
 /** A job in all its details. */
 export function jobRecord(job: JobView): Record<string, unknown> {
@@ -95,7 +95,7 @@ function metricsOf(progress: ProgressFrame | null, rates: JobView['rates']): Rec
 }
 
 /** A job in the list of queues. */
-export function queueRecord(job: JobEntry, { find }: Pick<Dispatcher, 'find'>): Record<string, unknown> {
+export function queueRecord(job: JobEntry, dispatcher: Pick<Dispatcher, 'find'>): Record<string, unknown> {
   const { id, url, status, events } = job
   return {
     id,
@@ -104,7 +104,7 @@ export function queueRecord(job: JobEntry, { find }: Pick<Dispatcher, 'find'>): 
     startedAt: isoOrNull(job.startedAt),
     endedAt: isoOrNull(job.endedAt),
     status,
-    paused: find(id)?.paused ?? false,
+    paused: dispatcher.find(id)?.paused ?? false,
     events,
     lastEventAt: isoOrNull(job.lastEventAt),
   }

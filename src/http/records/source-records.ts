@@ -1,11 +1,11 @@
 import { writeDuration } from '../../core/text/duration.ts'
+import { isoOf, isoOrNull } from '../../core/text/iso-time.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import { adviseWidening, widenScope, writeWiderScope } from '../../library/crawl/wider-scope.ts'
 import { labelOf, type RefreshSchedule } from '../../library/source.ts'
 import type { LedgerRow } from '../../library/sources/ledger-words.ts'
 import { type Shortfall, writeShortfall } from '../../library/sources/shortfall.ts'
 import type { SourceReport } from '../../library/sources/source-status.ts'
-import { isoOf, isoOrNull } from '../time.ts'
 
 /** A source with its status. */
 export function sourceRecord(report: SourceReport): Record<string, unknown> {

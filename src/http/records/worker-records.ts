@@ -1,26 +1,17 @@
 import { maskSecretFields } from '../../core/secrets.ts'
+import { isoOf } from '../../core/text/iso-time.ts'
 import type { JobView } from '../../library/jobs/dispatcher.ts'
 import { createWorkerView, type WorkerRecord, type WorkerView } from '../../library/ports/workers.ts'
-import { isoOf } from '../time.ts'
 
 /** A worker in an API response. */
-export interface WorkerItem {
-  readonly id: string
-  readonly name: string
-  readonly version: string
-  /** Whether the worker is part of a server process. */
-  readonly isServer: boolean
-  /** `lost`: its heartbeat stopped, and other workers take over its jobs. */
-  readonly state: WorkerView['state']
-  readonly slots: number
+export interface WorkerItem
+  extends Pick<WorkerView, 'id' | 'name' | 'version' | 'isServer' | 'state' | 'slots'>,
+    Pick<WorkerView, 'visits' | 'bytes' | 'visitsPerSec'> {
   readonly jobs: readonly { readonly id: string; readonly url: string | null }[]
   /** Crawls of other workers that this worker has joined. */
   readonly helps: WorkerItem['jobs']
   /** Number of hosts that its processes have leased. */
   readonly leases: number
-  readonly visits: number
-  readonly bytes: number
-  readonly visitsPerSec: number
   readonly startedAt: string
   readonly silentMs: number
 }

@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { PAGE_CLASSES } from '../../core/model.ts'
+import { isoOf, isoOrNull } from '../../core/text/iso-time.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { AddressConditions, AddressEntry, Addresses } from '../../library/ports/addresses.ts'
 import { describeAddress, type UnknownAddress } from '../../library/sources/describe-address.ts'
 import { LEDGER_STATES, REASONS } from '../../library/sources/ledger-words.ts'
@@ -22,8 +24,6 @@ import { addressHistoryRecord, bodyId, describeMissing, detailRecord, entryRecor
 import { createRoute, type Route, reply } from '../route.ts'
 import { withAddresses, withLibrary } from '../server/store-access.ts'
 import { failures, hubShape, rowShape } from '../shapes.ts'
-import { isoOf, isoOrNull } from '../time.ts'
-import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'Addresses'
 /** Counting stops here; a larger total is reported as this number. */
@@ -182,10 +182,7 @@ export const addressRoutes: readonly Route[] = [
     answers: { 200: { what: 'Markdown, as text.', type: 'text/plain' }, ...failures(400, 404, 503) },
     async run({ query }, { ports }) {
       const slash = query.id.indexOf('/')
-      if (slash < 1)
-        throw new PharosError('USAGE', {
-          problem: `query id: expected <source>/<key>, got ${JSON.stringify(query.id)}`,
-        })
+      if (slash < 1) throw usageError(`query id: expected <source>/<key>, got ${JSON.stringify(query.id)}`)
       const [source, key] = [query.id.slice(0, slash), query.id.slice(slash + 1)]
       const page = await withLibrary(ports, (library) => library.store.readPageText(source, key))
       if (page === undefined) throw unknownAddress(key)

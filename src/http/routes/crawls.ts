@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { CRAWL_TYPE_SEEDS } from '../../library/crawl/crawl-types.ts'
 import { requireStartMilestones } from '../../library/crawl/require-milestones.ts'
 import { type CrawlBody, crawlBodySchema, parseCrawlRequest } from '../../library/jobs/crawl-request.ts'
@@ -180,7 +180,7 @@ function resolveJobId(dispatcher: Dispatcher, givenId: string | undefined): stri
   if (givenId !== undefined) return givenId
   const [first, ...others] = dispatcher.list().filter(({ status }) => status === 'running')
   if (others.length > 0) {
-    throw new PharosError('USAGE', { problem: `jobId: required, because ${others.length + 1} crawls are running` })
+    throw usageError(`jobId: required, because ${others.length + 1} crawls are running`)
   }
   return first?.id
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import { type Explanation, explainUrl } from '../../library/sources/explain.ts'
 import { findSource } from '../../library/sources/find-source.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
@@ -7,7 +8,6 @@ import { rowRecord } from '../records/source-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { withLibrary } from '../server/store-access.ts'
 import { failures, rowShape } from '../shapes.ts'
-import { isoOrNull } from '../time.ts'
 
 /** Route that explains what happened to an address. */
 export const explainRoute: Route = createRoute({

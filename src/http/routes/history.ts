@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { isoOf } from '../../core/text/iso-time.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { QUEUE_ACTIONS } from '../../library/jobs/events/frames.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
 import type { JobLog, LogPage, NoteFilter, StoredNote } from '../../library/ports/job-log.ts'
@@ -8,8 +10,6 @@ import { queueRecord } from '../records/job-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { withJobLog } from '../server/store-access.ts'
 import { cursors, failures } from '../shapes.ts'
-import { isoOf } from '../time.ts'
-import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'History'
 const before = rowId('Only entries older than the one with this id.')

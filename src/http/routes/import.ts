@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { importRequest } from '../../library/import/import-request.ts'
 import { IMPORT_LIMITS, IMPORT_SHAPE } from '../../library/import/parse-import.ts'
 import { flagField, optionalFlagField, textField, withJsonSchema } from '../fields.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { withLibrary } from '../server/store-access.ts'
 import { failures } from '../shapes.ts'
-import { withoutUndefined } from '../without-undefined.ts'
 
 const count = z.int().min(0)
 

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
+import { isoOf } from '../../core/text/iso-time.ts'
 import { findSource } from '../../library/sources/find-source.ts'
 import { requiredTextField } from '../fields.ts'
 import type { HttpPorts, PackEntry } from '../ports.ts'
 import { createRoute, type Route, reply } from '../route.ts'
 import { withLibrary } from '../server/store-access.ts'
 import { failures, packShape } from '../shapes.ts'
-import { isoOf } from '../time.ts'
 
 const GROUP = 'Packs'
 const id = z.object({ id: requiredTextField('Id of a pack.', 100) })

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
 import { MAX_QUESTION_CHARS } from '../../core/retrieval/question.ts'
 import { RELEVANCES } from '../../core/retrieval/relevance.ts'
+import { isoOf } from '../../core/text/iso-time.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { answerRecord } from '../../library/search/answer-record.ts'
 import { findChunk } from '../../library/search/find-chunk.ts'
 import { DEFAULT_GROUPS } from '../../library/search/list-duplicates.ts'
@@ -22,8 +24,6 @@ import {
 import { createRoute, type Route, reply } from '../route.ts'
 import { withLibrary } from '../server/store-access.ts'
 import { failures } from '../shapes.ts'
-import { isoOf } from '../time.ts'
-import { withoutUndefined } from '../without-undefined.ts'
 
 const GROUP = 'Search'
 /** `<source>/<id>`, an id, or an id prefix. */
@@ -100,7 +100,7 @@ export const searchRoutes: readonly Route[] = [
     run({ query: parameters, request, began }, { ports, metrics }) {
       const { q, query = q, source, ...rest } = parameters
       if (query === undefined || query.trim() === '') {
-        throw new PharosError('USAGE', { problem: 'query q: expected words to search for, got none' })
+        throw usageError('query q: expected words to search for, got none')
       }
       const input: SearchInput = { ...withoutUndefined(rest), query, ...withoutUndefined({ sources: source }) }
       return withLibrary(ports, async () => {
@@ -156,7 +156,7 @@ export const searchRoutes: readonly Route[] = [
       if (!CHUNK_NAME.test(params.id)) {
         const form =
           'expected <source>/<id>, where the id has 64 hexadecimal characters, or at least the first 12 of them'
-        throw new PharosError('USAGE', { problem: `chunk: ${form}, got ${JSON.stringify(params.id)}` })
+        throw usageError(`chunk: ${form}, got ${JSON.stringify(params.id)}`)
       }
       return withLibrary(ports, async (library) => {
         const { source, name, url, title, chunk, checkedAt, changedAt } = await findChunk(library, params.id)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import type { JobView } from '../../library/jobs/dispatcher.ts'
 import { type JobItem, writeJobItem } from '../../library/jobs/job-item.ts'
 import type { Library } from '../../library/library.ts'
@@ -7,7 +8,6 @@ import { createRoute, type Route, reply } from '../route.ts'
 import { writeEtag } from '../server/etag.ts'
 import { withLibrary, withLibraryOr } from '../server/store-access.ts'
 import { failures } from '../shapes.ts'
-import { isoOrNull } from '../time.ts'
 
 const GROUP = 'Server'
 const health = z.object({

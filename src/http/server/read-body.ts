@@ -1,4 +1,4 @@
-import { messageOf, PharosError } from '../../core/errors.ts'
+import { messageOf, PharosError, usageError } from '../../core/errors.ts'
 
 /** Default limit for a request body. */
 const MAX_BYTES = 1024 * 1024
@@ -53,7 +53,7 @@ export async function readJson(request: Request, maxBytes?: number): Promise<unk
     return JSON.parse(text)
   } catch (error) {
     const why = messageOf(error)
-    throw new PharosError('USAGE', { problem: `body: it is not valid JSON: ${why.slice(0, 200)}` })
+    throw usageError(`body: it is not valid JSON: ${why.slice(0, 200)}`)
   }
 }
 

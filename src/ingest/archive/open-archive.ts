@@ -2,8 +2,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { PharosError } from '../../core/errors.ts'
 import { isPackFolder, PACK_MANIFEST } from '../../core/folder/walk-tree.ts'
 import { baseName } from '../../core/text/path.ts'
+import { decodePart } from '../../core/url/decode-part.ts'
 import { isFileUrl } from '../../core/url/file-url.ts'
-import { decodePath, mayContainVersion, normalizeFolder, writeInnerUrl } from '../../core/url/tree-url.ts'
+import { mayContainVersion, normalizeFolder, writeInnerUrl } from '../../core/url/tree-url.ts'
 import type { Download } from '../../library/ports/download.ts'
 import type { OpenTree, TreeOptions } from '../../library/ports/tree.ts'
 import type { FilePages } from '../read-file-page.ts'
@@ -30,7 +31,7 @@ export async function openArchive(
   options: ArchiveOptions,
   { profile = 'library', path = null, headers = {}, signal }: TreeOptions = {},
 ): Promise<OpenTree> {
-  const name = baseName(decodePath(new URL(address).pathname))
+  const name = baseName(decodePart(new URL(address).pathname))
   const format = name.toLowerCase().endsWith('.zip') ? 'zip' : 'tar'
   const request = { address, format, headers, ...(signal === undefined ? {} : { signal }) } as const
   const { url, content, stamp } = isFileUrl(address)

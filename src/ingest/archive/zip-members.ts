@@ -1,3 +1,5 @@
+import { promisify } from 'node:util'
+import { crc32, inflateRaw } from 'node:zlib'
 import {
   ArchiveError,
   createTooLargeError,
@@ -14,7 +16,7 @@ import {
   type ZipReading,
 } from '../../core/archive/zip-directory.ts'
 import { LOCAL_HEADER_SIGNATURE } from '../../core/archive/zip-format.ts'
-import { memorySource, readSlices, unpackMember } from '../../core/archive/zip-reader.ts'
+import { type Decompressor, unpackWhole } from '../../core/archive/zip-reader.ts'
 import type { Refusal } from '../../crawl/ledger.ts'
 import { type OpenFile, readAt } from './file.ts'
 import { type ArchiveLimits, type FoundMember, MemberError, MemberList, refuse, UNSUSPICIOUS_BYTES } from './members.ts'
@@ -52,12 +54,20 @@ async function createNotZipError(file: OpenFile): Promise<ArchiveError> {
   return isZip ? createTruncatedError() : new ArchiveError('it is not a zip archive', { advice: FORMAT_ADVICE })
 }
 
+const inflateAsync = promisify(inflateRaw)
+
+/** Inflates in a thread of zlib, so that a large archive does not block the event loop of a server. */
+const ZLIB: Decompressor = {
+  inflate: (packed, maxBytes) => inflateAsync(packed, { maxOutputLength: Math.max(1, maxBytes) }),
+  crc32,
+}
+
 /** The verified content of a member. @throws {MemberError} when it differs from the directory */
 export async function readZipMember(file: OpenFile, entry: CentralDirectoryEntry): Promise<Uint8Array> {
   try {
     const start = await read(file, locateContent(entry))
-    const packed = memorySource(await readAt(file, start, entry.compressedSize))
-    return Buffer.concat([...unpackMember(entry, readSlices(packed, 0, packed.size), 'its content is damaged')])
+    const packed = await readAt(file, start, entry.compressedSize)
+    return await unpackWhole(entry, packed, 'its content is damaged', ZLIB)
   } catch (error) {
     throw error instanceof ArchiveError ? new MemberError(error.message, { cause: error }) : error
   }

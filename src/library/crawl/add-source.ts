@@ -1,5 +1,6 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
+import { decodePart } from '../../core/url/decode-part.ts'
 import { isLocalUrl } from '../../core/url/file-url.ts'
 import { urlKey } from '../../core/url/key.ts'
 import { isShortPackageUrl } from '../../core/url/package-url.ts'
@@ -7,7 +8,7 @@ import { parseTreeUrl } from '../../core/url/parse-tree-url.ts'
 import { findGlobProblem } from '../../core/url/path-glob.ts'
 import { nameOfRepository, parseRepositoryUrl } from '../../core/url/repository-url.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
-import { decodePath, findFolderProblem, readImportUrl, treeKindOf, writeImportUrl } from '../../core/url/tree-url.ts'
+import { findFolderProblem, readImportUrl, treeKindOf, writeImportUrl } from '../../core/url/tree-url.ts'
 import { withScheme } from '../../core/url/with-scheme.ts'
 import { type Library, machineOf } from '../library.ts'
 import { DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts'
@@ -99,18 +100,14 @@ const SECRET_PARAMETER =
 function checkTree(url: string, { ref, path }: SourceSettings['tree']): void {
   const kind = treeKindOf(url)
   if (ref !== null && kind !== 'repository') {
-    throw new PharosError('USAGE', {
-      problem: 'ref: only a Git repository has branches, tags and commits, and this is not one',
-    })
+    throw usageError('ref: only a Git repository has branches, tags and commits, and this is not one')
   }
   if (path !== null && (kind === undefined || kind === 'folder')) {
-    throw new PharosError('USAGE', {
-      problem: 'path: only for a repository, an archive or a package; name the folder itself',
-    })
+    throw usageError('path: only for a repository, an archive or a package; name the folder itself')
   }
   const problem = path === null ? undefined : findFolderProblem(path)
   if (problem !== undefined) {
-    throw new PharosError('USAGE', { problem: `path: ${problem}, got ${JSON.stringify(path)}` })
+    throw usageError(`path: ${problem}, got ${JSON.stringify(path)}`)
   }
 }
 
@@ -119,8 +116,7 @@ export function resolveScope(base: Scope, given: Partial<Scope>): Scope {
   const scope = { ...base, ...given }
   for (const pattern of [...scope.allow, ...scope.block]) {
     const problem = findGlobProblem(pattern)
-    if (problem !== undefined)
-      throw new PharosError('USAGE', { problem: `pattern ${JSON.stringify(pattern)}: ${problem}` })
+    if (problem !== undefined) throw usageError(`pattern ${JSON.stringify(pattern)}: ${problem}`)
   }
   return scope
 }
@@ -172,7 +168,7 @@ function nameOf(start: string): string {
   const repository = kind === 'repository' ? parseRepositoryUrl(start) : undefined
   if (repository !== undefined) return toName(nameOfRepository(repository))
   if (kind === undefined || kind === 'import') return toName(`${host}${pathname.replace(/\/(?:index\.\w+)?$/, '')}`)
-  return toName(decodePath(/([^/]*)\/?$/.exec(pathname)?.[1] ?? '')) || '/'
+  return toName(decodePart(/([^/]*)\/?$/.exec(pathname)?.[1] ?? '')) || '/'
 }
 
 /** Converts a text to a valid source name. */
@@ -186,11 +182,10 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 /** Validates the name or version of a source. `@` separates the two, and both appear in single lines of text. */
 export function checkLabel(what: 'name' | 'version', label: string): string {
   const shown = `the ${what} ${JSON.stringify(label)}`
-  if (label.trim() === '') throw new PharosError('USAGE', { problem: `${shown} is empty` })
+  if (label.trim() === '') throw usageError(`${shown} is empty`)
   if (label.includes('@')) {
-    throw new PharosError('USAGE', { problem: `${shown} contains @, which separates name and version` })
+    throw usageError(`${shown} contains @, which separates name and version`)
   }
-  if (label.search(INVISIBLE) >= 0)
-    throw new PharosError('USAGE', { problem: `${shown} contains an invisible character` })
+  if (label.search(INVISIBLE) >= 0) throw usageError(`${shown} contains an invisible character`)
   return label.trim()
 }

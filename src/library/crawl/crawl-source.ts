@@ -1,5 +1,5 @@
 import type { ChunkProfile } from '../../core/chunk/profiles.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { mergeFields } from '../../core/header-fields.ts'
 import { isFileUrl } from '../../core/url/file-url.ts'
 import { type TreeKind, treeKindOf } from '../../core/url/tree-url.ts'
@@ -82,7 +82,7 @@ export async function* crawlSource(
   }
   // Validation precedes all writes.
   if (input.render !== undefined && isTree(source)) {
-    throw new PharosError('USAGE', { problem: `render is only for web sites, and ${labelOf(source)} is not one` })
+    throw usageError(`render is only for web sites, and ${labelOf(source)} is not one`)
   }
   resolveScope(source.scope, requested.options.scope)
   if (!isTree(source)) {
@@ -313,7 +313,7 @@ function refuseOtherMachine({ runner }: Library, { url, settings: { machine } }:
   if (machine === undefined || machine === thisMachine) return
   const machines = `it is on the machine ${machine}, and this is ${thisMachine}`
   const problem = `${machines}; crawl it there, or remove it and add it here`
-  throw new PharosError('USAGE', { problem: `${url} cannot be read: ${problem}` })
+  throw usageError(`${url} cannot be read: ${problem}`)
 }
 
 /** Opens the tree of a source. */
@@ -325,9 +325,7 @@ function openTree(
 ): Promise<OpenTree> {
   const { trees, store, siteHeaders } = library
   if (trees === undefined) {
-    throw new PharosError('USAGE', {
-      problem: `${labelOf(source)} is not a web site, and only web sites can be read here`,
-    })
+    throw usageError(`${labelOf(source)} is not a web site, and only web sites can be read here`)
   }
   refuseOtherMachine(library, source)
   const kind = treeKindOf(source.url)
@@ -335,7 +333,7 @@ function openTree(
   if (Object.keys(headers).length > 0 && !isDownload) {
     const advice = kind === undefined ? '' : (TOKEN_ADVICE[kind] ?? '')
     const problem = `header is only for web sites and archives on the web, and ${labelOf(source)} is neither${advice}`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   const { chunks: profile, tree, installedAt } = source.settings
   const isRepeat = kind === 'package' && !full && Object.keys(scope).length === 0

@@ -4,8 +4,9 @@ import type { NoPageReason, Page, Snapshot } from '../../core/model.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { writeDuration } from '../../core/text/duration.ts'
 import { keyOrText, urlKey } from '../../core/url/key.ts'
-import { isUnsent, Pacer, type SendPermit } from '../../crawl/hosts/pacer.ts'
+import { Pacer } from '../../crawl/hosts/pacer.ts'
 import { RobotsRules } from '../../crawl/hosts/robots-rules.ts'
+import { isUnsent, type SendPermit } from '../../crawl/hosts/send-permit.ts'
 import { PageDefect } from '../../crawl/page-defect.ts'
 import type { Clock, Fetcher, FetchOutcome, FetchRequest, Renderer, Rendering } from '../../crawl/ports.ts'
 import { type ReadResponseResult, readResponse } from '../../crawl/read-response.ts'
@@ -60,7 +61,7 @@ export function createUrlFetcher(library: Library): UrlFetcher {
     }),
     ledger: store,
     clock,
-    setDelay: pacer.setDelay,
+    setDelay: pacer.hosts.setDelay,
     // The site owner may have changed robots.txt since it was stored.
     rereadsRefusals: true,
   })
@@ -135,7 +136,7 @@ function pacedFetcher(fetcher: Fetcher, clock: Clock, pacer: Pacer) {
         permit === undefined
           ? { sentAt: clock.now(), outcome: await fetcher.fetch(request) }
           : await pacer.send(permit, fetcher, request)
-      if (!isUnsent(outcome)) await pacer.noteOutcome(request.url, outcome, sentAt)
+      if (!isUnsent(outcome)) await pacer.health.noteOutcome(request.url, outcome, sentAt)
       return outcome
     },
   }

@@ -1,6 +1,6 @@
 import { keyOrText } from '../../core/url/key.ts'
 import { isBelowStart } from '../../core/url/reach.ts'
-import { isFilterReason } from '../../crawl/ledger.ts'
+import { isFilterReason } from '../../crawl/ledger-reasons.ts'
 import type { Library } from '../library.ts'
 import { isTree } from '../ports/tree.ts'
 import type { Source } from '../source.ts'

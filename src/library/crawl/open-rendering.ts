@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import type { Fetcher, Renderer, Rendering } from '../../crawl/ports.ts'
 import type { Library } from '../library.ts'
 
@@ -25,7 +25,7 @@ export async function openRendering(
     case 'chromium':
       return { renderer: await openRenderer(library) }
     case 'crawl4ai':
-      if (Object.keys(headers).length > 0) throw new PharosError('USAGE', { problem: NO_HEADERS })
+      if (Object.keys(headers).length > 0) throw usageError(NO_HEADERS)
       return { pageFetcher: await openCrawl4AI(library) }
   }
 }
@@ -68,5 +68,5 @@ async function openRenderer({ openRenderer: open }: Library): Promise<Renderer> 
 
 function openCrawl4AI({ openCrawl4AI: open }: Library): Promise<Fetcher> {
   if (open !== undefined) return open()
-  throw new PharosError('USAGE', { problem: 'render crawl4ai needs a Crawl4AI service, and none is configured' })
+  throw usageError('render crawl4ai needs a Crawl4AI service, and none is configured')
 }

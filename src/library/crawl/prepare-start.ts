@@ -1,6 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import { looseKey } from '../../core/url/key.ts'
 import type { Scope } from '../../core/url/scope.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import type { PageKind, Rendering } from '../../crawl/ports.ts'
 import type { Library } from '../library.ts'
@@ -42,9 +43,7 @@ export async function prepareStart(
   const tree = findTreeAddress(library, pasted)
   const url = tree ?? parseStart(pasted.url).href
   const runOptions: Partial<CrawlRunOptions> = {
-    ...(maxAgeMs === undefined ? {} : { maxAgeMs }),
-    ...(maxAgeMsOf === undefined ? {} : { maxAgeMsOf }),
-    ...(planner === undefined ? {} : { planner }),
+    ...withoutUndefined({ maxAgeMs, maxAgeMsOf, planner }),
     ...(force === true ? { force } : {}),
   }
   const known = await findByStart(library, url)

@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { hasOtherSettings, type PrepareSourceInput, prepareSource } from '../crawl/prepare-source.ts'
 import type { Library } from '../library.ts'
 import { isSamePath } from '../ports/tree.ts'
@@ -47,5 +47,5 @@ async function findFolderSource(
   if (matching.length < 2) return known
   const labels = matching.map(labelOf).join(' and ')
   const problem = `this folder is in the library as ${labels}: choose one with --name or --version`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }

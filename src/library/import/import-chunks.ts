@@ -1,5 +1,6 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { writeImportUrl } from '../../core/url/tree-url.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import { isHeavyLoss } from '../../crawl/finish.ts'
 import { readRows } from '../copy/read-rows.ts'
@@ -103,8 +104,7 @@ function makeVectors(
   { signal, onEmbedded }: ImportOptions,
 ): Promise<ReadyVectors> {
   return embedImport(library, tree, (key, version) => storedVersions.get(key) === version, {
-    ...(signal === undefined ? {} : { signal }),
-    ...(onEmbedded === undefined ? {} : { onProgress: onEmbedded }),
+    ...withoutUndefined({ signal, onProgress: onEmbedded }),
   })
 }
 
@@ -124,7 +124,7 @@ async function findImported(
   })
   if (matches.length > 1) {
     const problem = `${matches.map(labelOf).join(', ')} were imported for ${sourceUrl}: choose one by name`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   return matches[0]
 }

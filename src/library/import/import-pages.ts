@@ -11,8 +11,8 @@ import type { Sha256 } from '../../core/model.ts'
 import { contentTypeOf } from '../../core/retrieval/content-type.ts'
 import { withPageSignature } from '../../core/retrieval/with-page-signature.ts'
 import { splitLines } from '../../core/text/lines.ts'
-import { decodePath } from '../../core/url/tree-url.ts'
-import type { PageRecord } from '../../crawl/ledger.ts'
+import { decodePart } from '../../core/url/decode-part.ts'
+import type { PageRecord } from '../../crawl/settlement.ts'
 import type { CooperativeTask } from '../cooperative-task.ts'
 import { importKey } from '../ports/tree.ts'
 import type { GivenChunk } from './parse-import.ts'
@@ -130,7 +130,7 @@ function placeChunks(chunks: readonly GivenChunk[]): PlacedChunk[] {
     const endLine = startLine + lines.length - 1
     line = endLine + 2
     const path = listParts(sectionPath)
-    const fragment = decodePath(new URL(sourceUrl).hash.slice(1))
+    const fragment = decodePart(new URL(sourceUrl).hash.slice(1))
     return { lines, startLine, endLine, hiddenChars: given.length - cleaned.length, path, fragment }
   })
 }
@@ -196,7 +196,7 @@ function countSharedParts({ path, fragment }: PlacedChunk, previous: Pick<Placed
 /** Returns the last path segment of an address, or its host. */
 function nameOf(url: string): string {
   const { pathname, host } = new URL(url)
-  return decodePath(/([^/]+)\/*$/.exec(pathname)?.[1] ?? '') || host
+  return decodePart(/([^/]+)\/*$/.exec(pathname)?.[1] ?? '') || host
 }
 
 /** Returns the latest update time of the chunks. */

@@ -1,6 +1,8 @@
 import { waitUntilResumed } from '../../crawl/control.ts'
 import { skipForCap } from '../../crawl/finish.ts'
-import type { Reason, Settlement, Visit } from '../../crawl/ledger.ts'
+import type { Visit } from '../../crawl/ledger.ts'
+import type { Reason } from '../../crawl/ledger-reasons.ts'
+import type { Settlement } from '../../crawl/settlement.ts'
 import { partKey } from '../ports/tree.ts'
 import { type ActiveTree, createFoundAddress } from './active-tree.ts'
 

@@ -1,7 +1,7 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { PathSelection } from '../../core/folder/path-selection.ts'
 import type { CrawlEvent, CrawlKind, CrawlProgress, CrawlSummary } from '../../crawl/events.ts'
-import type { Reason } from '../../crawl/ledger.ts'
+import type { Reason } from '../../crawl/ledger-reasons.ts'
 import { readRowsAt } from '../copy/read-rows.ts'
 import { crawlSource } from '../crawl/crawl-source.ts'
 import type { Library } from '../library.ts'
@@ -202,9 +202,7 @@ class WatchSession {
   async *#begin(): AsyncGenerator<WatchEvent, void, void> {
     const { trees } = this.#library
     if (trees?.watch === undefined) {
-      throw new PharosError('USAGE', {
-        problem: `${labelOf(this.#source)} cannot be watched: this library was opened without access to folders`,
-      })
+      throw usageError(`${labelOf(this.#source)} cannot be watched: this library was opened without access to folders`)
     }
     const onChange = (path: string) => {
       const before = this.#changes.nextAt()

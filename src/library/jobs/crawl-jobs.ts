@@ -14,8 +14,6 @@ import { FILTER_REASONS } from '../sources/describe-source.ts'
 export interface JobsOptions {
   /** How long an ended job stays in memory, in milliseconds. @default 1 h */
   readonly retentionMs?: number
-  /** How long `cancel` waits for a job to end, in milliseconds. @default 500 ms */
-  readonly cancelTimeoutMs?: number
   /** Maximum number of concurrent jobs; more are refused. @default 8 */
   readonly maxRunning?: number
   /** Called whenever a job has ended. */
@@ -31,7 +29,7 @@ const MAX_LISTED = 20
 /** Runs crawls of a library in the background of this process. */
 export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
   const { clock } = library
-  const { retentionMs = RETENTION_MS, cancelTimeoutMs = CANCEL_TIMEOUT_MS, maxRunning = MAX_RUNNING, onEnd } = options
+  const { retentionMs = RETENTION_MS, maxRunning = MAX_RUNNING, onEnd } = options
   // Jobs by crawl id, in the order of their last start.
   const jobs = new Map<string, RunningJob>()
   /** Number of jobs requested but not yet recorded. */
@@ -77,7 +75,7 @@ export function createJobs(library: Library, options: JobsOptions = {}): Jobs {
       const job = jobs.get(crawlId)
       if (job === undefined || job.endedAt !== null) return false
       const stopped = new AbortController()
-      const timeout = clock.sleep(cancelTimeoutMs, stopped.signal).catch(() => undefined)
+      const timeout = clock.sleep(CANCEL_TIMEOUT_MS, stopped.signal).catch(() => undefined)
       await Promise.race([job.stop(), timeout])
       stopped.abort()
       return true

@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest'
 import { progressFrame } from '../../../test/dispatch/frames.ts'
 import { createManualClock } from '../../../test/dispatch/manual-clock.ts'
-import { handleCrawlOutput } from './crawl-output.ts'
+import { handleCrawlOutput, type OutputReceivers } from './crawl-output.ts'
 import { createFeed } from './events/create-feed.ts'
 import { writeFrame } from './events/frames.ts'
-import type { LogWriter } from './events/log-writer.ts'
 import { createTrackedJob } from './tracked-job.ts'
 
-const NO_LOG: LogWriter = {
-  ...{ add: async () => {}, change: () => {}, note: () => {} },
-  ...{ flush: async () => {}, close: async () => {} },
-}
+const NO_LOG: OutputReceivers['writer'] = { change: () => undefined, note: () => undefined }
 
 test('a progress line is logged at most every ten seconds, and only after progress', async () => {
   const clock = createManualClock()

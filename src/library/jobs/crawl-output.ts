@@ -17,7 +17,7 @@ import {
 /** Receivers of the output of a crawl process. */
 export interface OutputReceivers {
   readonly feed: Pick<Feed, 'tell'>
-  readonly writer: LogWriter
+  readonly writer: Pick<LogWriter, 'change' | 'note'>
   readonly clock: Clock
   /** Called on the first progress report of a job. */
   readonly onFirstReport: () => void

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { readPastedAddress } from '../../core/url/pasted-address.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { REACHES, type Reach } from '../../core/url/scope.ts'
@@ -190,14 +190,14 @@ export function parseCrawlRequest(
   { defaultStartUrl = '', libraryPath }: CrawlRequestDefaults,
 ): CrawlRequest {
   const { success, data, error } = crawlBodySchema.safeParse(body ?? {})
-  if (!success) throw new PharosError('USAGE', { problem: describeFirstIssue(error) })
+  if (!success) throw usageError(describeFirstIssue(error))
   const start = data.startUrl ?? defaultStartUrl
-  if (start === '') throw new PharosError('USAGE', { problem: 'startUrl: expected an address, got none' })
+  if (start === '') throw usageError('startUrl: expected an address, got none')
   const address = expandShorthand(start)
   const href = parseRemoteTree(address) ?? parseStart(address).href
   const { pacerJitterMinMs: minMs = 0, pacerJitterMaxMs: maxMs = minMs } = data
   if (minMs > maxMs) {
-    throw new PharosError('USAGE', { problem: `pacerJitterMinMs: ${minMs} is more than pacerJitterMaxMs, ${maxMs}` })
+    throw usageError(`pacerJitterMinMs: ${minMs} is more than pacerJitterMaxMs, ${maxMs}`)
   }
   return { url: href, args: [href, ...writeFlags(data, libraryPath)] }
 }
@@ -268,14 +268,14 @@ function checkPath(path: string | undefined, libraryPath: string): string | unde
   if (isPostgres(libraryPath)) {
     // The process already has this connection address.
     if (path === libraryPath) return undefined
-    throw new PharosError('USAGE', { problem: 'dbPath: this server uses only its own library in PostgreSQL' })
+    throw usageError('dbPath: this server uses only its own library in PostgreSQL')
   }
   if (path === libraryPath) return path
   const folder = libraryPath.slice(0, Math.max(libraryPath.lastIndexOf('/'), libraryPath.lastIndexOf('\\')) + 1)
   const name = path.startsWith(folder) ? path.slice(folder.length) : path
   if (!LIBRARY_NAME.test(name)) {
     const problem = `dbPath: expected a file such as other.db beside the library of this server, got ${JSON.stringify(path)}`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   return folder + name
 }

@@ -4,9 +4,8 @@ import { systemClock } from '../../fetch/clock.ts'
 import { createSpawnRunner } from '../../processes/spawn-crawl.ts'
 import type { JobRecord } from '../ports/job-log.ts'
 import type { SharedJob } from '../ports/workers.ts'
-import { type CrawlSharingOptions, createCrawlSharing } from './crawl-sharing.ts'
+import { CrawlSharing, type CrawlSharingOptions } from './crawl-sharing.ts'
 import { NO_PROGRESS } from './events/frames.ts'
-import type { LogWriter } from './events/log-writer.ts'
 import type { CrawlRunner } from './runner.ts'
 import { createTrackedJob, type TrackedJob } from './tracked-job.ts'
 
@@ -19,10 +18,7 @@ const spawn = createSpawnRunner({
 /** A runner whose processes continue until asked to stop, whatever their arguments. */
 const runner: CrawlRunner = { ...spawn, start: (args, tell) => spawn.start(['run', ...args], tell) }
 
-const writer: LogWriter = {
-  ...{ add: async () => undefined, change: () => undefined, note: () => undefined },
-  ...{ flush: async () => undefined, close: async () => undefined },
-}
+const writer: CrawlSharingOptions['writer'] = { note: () => undefined }
 
 const RECORD: JobRecord = {
   ...{ id: 'j1', url: 'https://site.example/', args: [], process: null, status: 'running', createdAt: 1 },
@@ -34,7 +30,7 @@ function open(further: Partial<CrawlSharingOptions> = {}) {
   const lines: string[] = []
   const eventNames: string[] = []
   const jobs: SharedJob[] = [{ record: RECORD, worker: 'w1', isPaused: false }]
-  const sharing = createCrawlSharing({
+  const sharing = new CrawlSharing({
     ...{ runner, writer, clock: systemClock, random: () => 0, libraryPath: '/library.db', slots: 2, share: 3 },
     feed: {
       tell: (name, _, { line }) => {

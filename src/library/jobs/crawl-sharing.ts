@@ -8,16 +8,15 @@ import type { LogWriter } from './events/log-writer.ts'
 import { restoreRequest } from './job-limits.ts'
 import type { DispatcherLog } from './job-runs.ts'
 import { libraryFlags } from './library-flags.ts'
-import { KILL_TIMEOUT_MS, TERM_GRACE_MS } from './process-end.ts'
+import { endProcesses } from './process-end.ts'
 import type { CrawlProcess, CrawlRunner } from './runner.ts'
 import { createTrackedJob, type TrackedJob } from './tracked-job.ts'
-import { waitUpTo } from './wait-up-to.ts'
 
-/** Options of {@link createCrawlSharing}. */
+/** Options of {@link CrawlSharing}. */
 export interface CrawlSharingOptions {
   readonly runner: CrawlRunner
   readonly feed: Pick<Feed, 'tell'>
-  readonly writer: LogWriter
+  readonly writer: Pick<LogWriter, 'note'>
   readonly clock: Clock
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
@@ -33,20 +32,6 @@ export interface CrawlSharingOptions {
   /** Maximum number of concurrent requests of one helper process. */
   readonly share: number
   readonly log?: DispatcherLog
-}
-
-/** Helper processes of an idle worker that take part in crawls of other workers. */
-export interface CrawlSharing {
-  /** Jobs that this worker helps with; their counts cover only the helper's own share. */
-  readonly jobs: readonly TrackedJob[]
-  /** Visits and bytes of helpers that have ended. */
-  readonly done: { readonly visits: number; readonly bytes: number }
-  start(): void
-  /** Signals that a crawl has become sharable. */
-  wake(): void
-  /** Ends helpers that exceed the slots of the worker, newest first. */
-  endSurplusHelpers(): void
-  close(): Promise<void>
 }
 
 /** Poll interval for crawls to join, with ±50 % jitter so that idle workers do not all poll at once. */
@@ -77,59 +62,113 @@ interface Helper {
   readonly child: CrawlProcess
 }
 
-/** Creates the helpers of a worker. */
-export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
-  const { runner, feed, writer, clock, log } = options
-  const helpers: Helper[] = []
-  const closing = new AbortController()
-  let woken = new AbortController()
-  const done = { visits: 0, bytes: 0 }
+/** Helper processes of an idle worker that take part in crawls of other workers. */
+export class CrawlSharing {
+  readonly #options: CrawlSharingOptions
+  readonly #helpers: Helper[] = []
+  readonly #closing = new AbortController()
+  #woken = new AbortController()
+  /** Visits and bytes of helpers that have ended. */
+  readonly done: { visits: number; bytes: number } = { visits: 0, bytes: 0 }
   /** Crawls that were sharable at the last poll. */
-  let seen: ReadonlySet<string> = new Set()
+  #seen: ReadonlySet<string> = new Set()
   /** Whether the last poll found a crawl that the poll before it had not. */
-  let hasNew = false
+  #hasNew = false
   /** End of the cool-down of each crawl that had a helper. */
-  const cooldownUntil = new Map<string, number>()
-  const receivers: OutputReceivers = {
-    // The process that owns the crawl reports its progress.
-    feed: { tell: (name, jobId, payload) => (name === 'progress' ? undefined : feed.tell(name, jobId, payload)) },
-    writer: { ...writer, change: () => undefined },
-    clock,
-    onFirstReport: () => undefined,
+  readonly #cooldownUntil = new Map<string, number>()
+  readonly #receivers: OutputReceivers
+
+  constructor(options: CrawlSharingOptions) {
+    this.#options = options
+    const { feed, writer, clock } = options
+    this.#receivers = {
+      // The process that owns the crawl reports its progress.
+      feed: { tell: (name, jobId, payload) => (name === 'progress' ? undefined : feed.tell(name, jobId, payload)) },
+      writer: { note: (note) => writer.note(note), change: () => undefined },
+      clock,
+      onFirstReport: () => undefined,
+    }
   }
 
-  const removeHelper = (helper: Helper) => {
-    helpers.splice(helpers.indexOf(helper), 1)
-    const { visits, bytes } = helper.job.ownWork
-    cooldownUntil.set(helper.crawlId, clock.now() + (visits === 0 ? IDLE_COOLDOWN_MS : COOLDOWN_MS))
-    done.visits += visits
-    done.bytes += bytes
+  /** Jobs that this worker helps with; their counts cover only the helper's own share. */
+  get jobs(): readonly TrackedJob[] {
+    return this.#helpers.map(({ job }) => job)
   }
-  const startHelper = (crawlId: string, { record, isPaused }: SharedJob) => {
+
+  start(): void {
+    void this.#keepPolling()
+  }
+
+  /** Signals that a crawl has become sharable. */
+  wake(): void {
+    this.#woken.abort()
+  }
+
+  /** Ends helpers that exceed the slots of the worker, newest first. */
+  endSurplusHelpers(): void {
+    const surplus = this.#options.running().size + this.#helpers.length - this.#options.slots
+    for (const { child } of this.#helpers.slice(Math.max(0, this.#helpers.length - Math.max(0, surplus))))
+      child.kill('SIGTERM')
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await endProcesses(
+      this.#options.clock,
+      this.#helpers.map(({ child }) => child),
+    )
+  }
+
+  #removeHelper(helper: Helper): void {
+    this.#helpers.splice(this.#helpers.indexOf(helper), 1)
+    const { visits, bytes } = helper.job.ownWork
+    this.#cooldownUntil.set(helper.crawlId, this.#options.clock.now() + (visits === 0 ? IDLE_COOLDOWN_MS : COOLDOWN_MS))
+    this.done.visits += visits
+    this.done.bytes += bytes
+  }
+
+  #startHelper(crawlId: string, { record, isPaused }: SharedJob): void {
+    const { clock, runner, log } = this.#options
     const job = createTrackedJob(record.id, restoreRequest(record), clock.now())
     const pacingFlags = record.args.filter((arg) => PACING_FLAGS.test(arg))
-    const args = [`--join=${crawlId}`, `--job-id=${record.id}`, ...pacingFlags, ...libraryFlags(options.libraryPath)]
-    const child = runner.start(args, (stream, line) => handleCrawlOutput(receivers, job, stream, line))
+    const args = [
+      `--join=${crawlId}`,
+      `--job-id=${record.id}`,
+      ...pacingFlags,
+      ...libraryFlags(this.#options.libraryPath),
+    ]
+    const child = runner.start(args, (stream, line) => handleCrawlOutput(this.#receivers, job, stream, line))
     job.child = child
     job.paused = isPaused
     if (isPaused) child.send('PAUSE')
-    child.send(`CONCURRENCY ${options.share}`)
+    child.send(`CONCURRENCY ${this.#options.share}`)
     const helper = { crawlId, job, child }
     const url = maskSecretFields(record.url)
-    helpers.push(helper)
+    this.#helpers.push(helper)
     log?.info(`joined the crawl of ${url} as process ${child.identity?.pid}`, { jobId: record.id })
     void child.ended.then(() => {
-      removeHelper(helper)
+      this.#removeHelper(helper)
       log?.info(`left the crawl of ${url} after ${job.ownWork.visits} visits`, { jobId: record.id })
     })
   }
-  const hasFreeSlot = () => options.running().size + helpers.length < options.slots
-  const isOurs = (crawlId: string) =>
-    helpers.some((helper) => helper.crawlId === crawlId) ||
-    [...options.running()].some((job) => job.crawlId === crawlId)
-  const hasCooledDown = (crawlId: string) => clock.now() >= (cooldownUntil.get(crawlId) ?? 0)
-  const applyCommands = (jobs: readonly SharedJob[]) => {
-    for (const { job, child } of helpers) {
+
+  #hasFreeSlot() {
+    return this.#options.running().size + this.#helpers.length < this.#options.slots
+  }
+
+  #isOurs(crawlId: string) {
+    return (
+      this.#helpers.some((helper) => helper.crawlId === crawlId) ||
+      [...this.#options.running()].some((job) => job.crawlId === crawlId)
+    )
+  }
+
+  #hasCooledDown(crawlId: string) {
+    return this.#options.clock.now() >= (this.#cooldownUntil.get(crawlId) ?? 0)
+  }
+
+  #applyCommands(jobs: readonly SharedJob[]): void {
+    for (const { job, child } of this.#helpers) {
       const found = jobs.find(({ record }) => record.id === job.id)
       if (found === undefined) child.kill('SIGTERM')
       else if (found.isPaused !== job.paused && child.send(found.isPaused ? 'PAUSE' : 'RESUME')) {
@@ -137,58 +176,49 @@ export function createCrawlSharing(options: CrawlSharingOptions): CrawlSharing {
       }
     }
   }
-  const poll = async () => {
-    const sharable = hasFreeSlot() ? (await options.listSharable()).filter(({ crawlId }) => !isOurs(crawlId)) : []
+
+  async #poll(): Promise<void> {
+    const sharable = this.#hasFreeSlot()
+      ? (await this.#options.listSharable()).filter(({ crawlId }) => !this.#isOurs(crawlId))
+      : []
     // A crawl that is sharable only briefly, with few addresses, is not worth a process.
-    const isWorthJoining = ({ crawlId, ready }: SharableCrawl) => seen.has(crawlId) || ready >= MIN_READY_ADDRESSES
-    const wanted = sharable.filter((one) => isWorthJoining(one) && hasCooledDown(one.crawlId))
-    hasNew = sharable.some(({ crawlId }) => !seen.has(crawlId))
-    seen = new Set(sharable.map(({ crawlId }) => crawlId))
-    if (wanted.length === 0 && helpers.length === 0) return
-    const jobs = await options.listJobs()
-    applyCommands(jobs)
-    if (!hasFreeSlot() || closing.signal.aborted) return
+    const isWorthJoining = ({ crawlId, ready }: SharableCrawl) =>
+      this.#seen.has(crawlId) || ready >= MIN_READY_ADDRESSES
+    const wanted = sharable.filter((one) => isWorthJoining(one) && this.#hasCooledDown(one.crawlId))
+    this.#hasNew = sharable.some(({ crawlId }) => !this.#seen.has(crawlId))
+    this.#seen = new Set(sharable.map(({ crawlId }) => crawlId))
+    if (wanted.length === 0 && this.#helpers.length === 0) return
+    const jobs = await this.#options.listJobs()
+    this.#applyCommands(jobs)
+    if (!this.#hasFreeSlot() || this.#closing.signal.aborted) return
     for (const { crawlId } of wanted) {
       const job = jobs.find(({ record }) => record.crawlId === crawlId && canHaveHelpers(record))
       if (job === undefined || job.isPaused) continue
-      startHelper(crawlId, job)
+      this.#startHelper(crawlId, job)
       return
     }
   }
-  const withJitter = (ms: number) => ms * (0.5 + options.random())
-  const keepPolling = async () => {
-    while (!closing.signal.aborted) {
-      const usualMs = helpers.length > 0 ? COMMAND_POLL_INTERVAL_MS : POLL_INTERVAL_MS
+
+  #withJitter(ms: number) {
+    return ms * (0.5 + this.#options.random())
+  }
+
+  async #keepPolling(): Promise<void> {
+    const { clock } = this.#options
+    while (!this.#closing.signal.aborted) {
+      const usualMs = this.#helpers.length > 0 ? COMMAND_POLL_INTERVAL_MS : POLL_INTERVAL_MS
       await clock
-        .sleep(withJitter(hasNew ? SHORT_POLL_INTERVAL_MS : usualMs), AbortSignal.any([woken.signal, closing.signal]))
+        .sleep(
+          this.#withJitter(this.#hasNew ? SHORT_POLL_INTERVAL_MS : usualMs),
+          AbortSignal.any([this.#woken.signal, this.#closing.signal]),
+        )
         .catch(() => undefined)
-      if (woken.signal.aborted) {
-        woken = new AbortController()
-        await clock.sleep(withJitter(WAKE_DELAY_MS), closing.signal).catch(() => undefined)
+      if (this.#woken.signal.aborted) {
+        this.#woken = new AbortController()
+        await clock.sleep(this.#withJitter(WAKE_DELAY_MS), this.#closing.signal).catch(() => undefined)
       }
       // A failure is ignored, because the worker's own reporting shows whether the library can be reached.
-      if (!closing.signal.aborted) await poll().catch(() => undefined)
+      if (!this.#closing.signal.aborted) await this.#poll().catch(() => undefined)
     }
-  }
-  return {
-    get jobs() {
-      return helpers.map(({ job }) => job)
-    },
-    done,
-    start: () => void keepPolling(),
-    wake: () => woken.abort(),
-    endSurplusHelpers() {
-      const surplus = options.running().size + helpers.length - options.slots
-      for (const { child } of helpers.slice(Math.max(0, helpers.length - Math.max(0, surplus)))) child.kill('SIGTERM')
-    },
-    async close() {
-      closing.abort()
-      const children = helpers.map(({ child }) => child)
-      for (const child of children) child.kill('SIGTERM')
-      const ended = Promise.all(children.map((child) => child.ended))
-      await waitUpTo(clock, ended, TERM_GRACE_MS)
-      for (const child of children) child.kill('SIGKILL')
-      await waitUpTo(clock, ended, KILL_TIMEOUT_MS)
-    },
   }
 }

@@ -12,10 +12,10 @@ import { createSpawnRunner } from '../../processes/spawn-crawl.ts'
 import { addSource } from '../crawl/add-source.ts'
 import type { JobLog } from '../ports/job-log.ts'
 import { parseCrawlRequest } from './crawl-request.ts'
-import { createDispatcher } from './create-dispatcher.ts'
 import { createDispatchedJobs } from './dispatched-jobs.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { createFeed } from './events/create-feed.ts'
+import { LocalDispatcher } from './local-dispatcher.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
 
@@ -33,7 +33,7 @@ async function open(): Promise<{ dispatcher: Dispatcher; library: OpenLibrary; l
   const library = await openTestLibrary(path)
   const { jobLog: log } = library
   if (log === undefined) throw new Error('there is no history of jobs')
-  const dispatcher = createDispatcher({
+  const dispatcher = new LocalDispatcher({
     runner: createSpawnRunner({
       command: process.execPath,
       args: [PROGRAM, 'crawl-job'],
@@ -48,7 +48,7 @@ async function open(): Promise<{ dispatcher: Dispatcher; library: OpenLibrary; l
     maxRequests: 2,
     restartDelaysMs: [10, 10, 10],
   })
-  closing.push(dispatcher.close)
+  closing.push(() => dispatcher.close())
   return { dispatcher, library, log, path }
 }
 

@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import type { CrawlInput } from '../crawl/crawl-source.ts'
 import type { Library } from '../library.ts'
@@ -53,7 +53,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   const check = async (source: Source, { headers = {}, scope = {} }: CrawlInput): Promise<SourceReport> => {
     if (Object.keys(headers).length > 0) {
       const problem = 'headers cannot be given to a crawl that a server runs, because it would have to store them'
-      throw new PharosError('USAGE', { problem })
+      throw usageError(problem)
     }
     // Imported lazily: the module loads the public suffix list, which is slow.
     const { resolveScope } = await import('../crawl/add-source.ts')

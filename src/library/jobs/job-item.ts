@@ -1,3 +1,4 @@
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import type { JobView } from './dispatcher.ts'
 
 /** A job in the job list of the HTTP API. */
@@ -24,13 +25,13 @@ export function writeJobItem(job: JobView): JobItem {
     id,
     pid,
     url,
-    startedAt: writeTime(job.startedAt),
+    startedAt: isoOrNull(job.startedAt),
     paused,
     visited: job.progress?.visited ?? 0,
     downloaded: job.progress?.downloaded ?? 0,
     errors: job.progress?.errors ?? 0,
     queueSize: job.progress?.queueSize ?? 0,
-    lastActivityAt: writeTime(job.lastActivityAt),
+    lastActivityAt: isoOrNull(job.lastActivityAt),
     status,
     stage,
     stageChangedAt: new Date(job.stageChangedAt).toISOString(),
@@ -42,9 +43,5 @@ export function writeDone(
   job: JobView,
 ): Readonly<Record<'code' | 'signal' | 'endedAt' | 'status', string | number | null>> {
   const { code, signal, status } = job
-  return { code, signal, endedAt: writeTime(job.endedAt), status }
-}
-
-function writeTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString()
+  return { code, signal, endedAt: isoOrNull(job.endedAt), status }
 }

@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { maskSecretFields } from '../../core/secrets.ts'
 import type { JobRecord } from '../ports/job-log.ts'
 import type { CrawlRequest, JobView } from './dispatcher.ts'
@@ -35,7 +35,7 @@ export function refuseLongArgs({ args }: CrawlRequest): void {
   const bytes = new TextEncoder().encode(args.join(' ')).length
   if (bytes <= MAX_ARGS_BYTES) return
   const problem = `the options of a crawl may have at most ${MAX_ARGS_BYTES} bytes in all, got ${bytes}`
-  throw new PharosError('USAGE', { problem })
+  throw usageError(problem)
 }
 
 /** Throws if all slots are taken. `rule` completes the message: `as many as …`. */

@@ -10,36 +10,13 @@ import type { DispatcherLog } from './job-runs.ts'
 import { createTrackedJob, setStage, viewOf } from './tracked-job.ts'
 import { waitUpTo } from './wait-up-to.ts'
 
-/** Options of {@link createJobMirror}. */
+/** Options of {@link JobMirror}. */
 export interface MirrorOptions {
   /** Opens the library, retrying until it succeeds. */
   readonly workers: () => Promise<Workers>
   readonly feed: Feed
   readonly clock: Clock
   readonly log?: DispatcherLog | undefined
-}
-
-/**
- * A server's copy of the jobs in a library. It reads the library and the events that workers relay, and forwards those events to its feed.
- */
-export interface JobMirror {
-  /** Total number of job slots of all workers. */
-  readonly slots: number
-  /** Lists queued, running and recently ended jobs, newest first. */
-  list(): readonly JobView[]
-  find(id: string): JobView | undefined
-  /** Finds a job, or throws `JOB_UNKNOWN`. */
-  requireJob(id: string): JobView
-  /** Adds a job that was just created, unless the mirror already has it. */
-  add(job: SharedJob): void
-  setPaused(id: string, isPaused: boolean): void
-  /** Reads all jobs now. */
-  refresh(): Promise<void>
-  /** Resolves when the job has ended, or with its last state when the mirror is closed. */
-  wait(id: string): Promise<JobView>
-  /** Starts polling. */
-  start(): void
-  close(): Promise<void>
 }
 
 /** A job in the mirror. */
@@ -65,48 +42,120 @@ const ENDED_WITHIN_MS = 60_000
 /** Timeout for the last poll. */
 const CLOSE_TIMEOUT_MS = 3_000
 
-/** Creates a mirror. */
-export function createJobMirror(options: MirrorOptions): JobMirror {
-  const { feed, clock, log } = options
-  const jobs = new Map<string, MirroredJob>()
-  const closing = new AbortController()
-  let wake = new AbortController()
+/**
+ * A server's copy of the jobs in a library. It reads the library and the events that workers relay, and forwards those events to its feed.
+ */
+export class JobMirror {
+  readonly #options: MirrorOptions
+  readonly #jobs = new Map<string, MirroredJob>()
+  readonly #closing = new AbortController()
+  #wake = new AbortController()
   /** Set when jobs may have changed in ways that workers do not relay. */
-  let isDue = true
-  let readUpTo: number | undefined
-  let fullReadAt = Number.NEGATIVE_INFINITY
-  let isUnreachable = false
-  let slots = 0
-  let reading = Promise.resolve()
-  let lastJobList = ''
-  let polling: Promise<void> | undefined
-  let stopListening: (() => Promise<void>) | undefined
+  #isDue = true
+  #readUpTo: number | undefined
+  #fullReadAt = Number.NEGATIVE_INFINITY
+  #isUnreachable = false
+  #slots = 0
+  #reading = Promise.resolve()
+  #lastJobList = ''
+  #polling: Promise<void> | undefined
+  #stopListening: (() => Promise<void>) | undefined
 
-  const forgetOld = () => {
-    for (const [id, { endSeenAt }] of jobs) {
-      if (endSeenAt !== null && clock.now() - endSeenAt >= ENDED_RETENTION_MS) jobs.delete(id)
+  constructor(options: MirrorOptions) {
+    this.#options = options
+  }
+
+  /** Total number of job slots of all workers. */
+  get slots(): number {
+    return this.#slots
+  }
+
+  /** Lists queued, running and recently ended jobs, newest first. */
+  list(): readonly JobView[] {
+    this.#forgetOld()
+    return this.#listViews().reverse()
+  }
+
+  find(id: string): JobView | undefined {
+    return this.#find(id)?.view
+  }
+
+  /** Finds a job, or throws `JOB_UNKNOWN`. */
+  requireJob(id: string): JobView {
+    return this.#requireEntry(id).view
+  }
+
+  /** Adds a job that was just created, unless the mirror already has it. */
+  add(job: SharedJob): void {
+    // A worker may already have started the job, so a known state is not overwritten.
+    if (!this.#jobs.has(job.record.id)) this.#applyStored(job)
+    this.#tellJobs()
+    this.#handleNotification('jobs')
+  }
+
+  setPaused(id: string, paused: boolean): void {
+    const job = this.#requireEntry(id)
+    job.view = { ...job.view, paused }
+    this.#tellJobs()
+  }
+
+  /** Reads all jobs now. */
+  async refresh(): Promise<void> {
+    await this.#readJobs(await this.#options.workers())
+    this.#tellJobs()
+  }
+
+  /** Resolves when the job has ended, or with its last state when the mirror is closed. */
+  async wait(id: string): Promise<JobView> {
+    const job = this.#requireEntry(id)
+    if (job.view.endedAt === null && !this.#closing.signal.aborted) {
+      await new Promise<void>((resolve) => job.waiters.push(resolve))
+    }
+    return job.view
+  }
+
+  /** Starts polling. */
+  start(): void {
+    this.#polling ??= this.#keepPolling()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await waitUpTo(this.#options.clock, Promise.all([this.#polling, this.#stopListening?.()]), CLOSE_TIMEOUT_MS)
+    for (const { waiters } of this.#jobs.values()) for (const resolve of waiters.splice(0)) resolve()
+  }
+
+  #forgetOld(): void {
+    for (const [id, { endSeenAt }] of this.#jobs) {
+      if (endSeenAt !== null && this.#options.clock.now() - endSeenAt >= ENDED_RETENTION_MS) this.#jobs.delete(id)
     }
   }
-  const listViews = () => [...jobs.values()].map(({ view }) => view)
-  const tellJobs = () => {
-    const open = listViews().filter(({ endedAt }) => endedAt === null)
+
+  #listViews() {
+    return [...this.#jobs.values()].map(({ view }) => view)
+  }
+
+  #tellJobs(): void {
+    const open = this.#listViews().filter(({ endedAt }) => endedAt === null)
     const running = open.filter(({ status }) => status === 'running').reverse()
     const list = writeJobList([...running, ...open.filter(({ status }) => status === 'queued')])
     const json = JSON.stringify(list)
-    if (json === lastJobList) return
-    lastJobList = json
-    feed.tell('jobs', null, { ...list })
+    if (json === this.#lastJobList) return
+    this.#lastJobList = json
+    this.#options.feed.tell('jobs', null, { ...list })
   }
+
   /** Applies the stored state of a job. */
-  const applyStored = (shared: SharedJob) => {
+  #applyStored(shared: SharedJob): void {
+    const { clock, feed } = this.#options
     const { record, worker } = shared
-    const known = jobs.get(record.id)
+    const known = this.#jobs.get(record.id)
     const view = viewOfShared(shared, known?.worker === worker ? known?.view : undefined, clock.now())
     const entry = known ?? { view, worker, endSeenAt: null, waiters: [] }
     const isEnd = view.endedAt !== null && entry.endSeenAt === null
     // A job that ended before this server started needs no event.
     if (known === undefined && isEnd && clock.now() - (view.endedAt ?? 0) >= ENDED_RETENTION_MS) return
-    jobs.set(record.id, entry)
+    this.#jobs.set(record.id, entry)
     entry.view = view
     entry.worker = worker
     if (!isEnd) return
@@ -114,151 +163,124 @@ export function createJobMirror(options: MirrorOptions): JobMirror {
     if (known !== undefined) feed.tell('done', record.id, writeDone(view))
     for (const resolve of entry.waiters.splice(0)) resolve()
   }
+
   /** Applies the next batches of relayed events; returns how many it read. */
-  const applyBatches = async (workers: Workers): Promise<number> => {
-    const batches = await workers.listRelayed(readUpTo)
-    const isFirst = readUpTo === undefined
+  async #applyBatches(workers: Workers): Promise<number> {
+    const batches = await workers.listRelayed(this.#readUpTo)
+    const isFirst = this.#readUpTo === undefined
     let hasReadJobs = false
     for (const { number, worker, body } of batches) {
-      readUpTo = number
+      this.#readUpTo = number
       const { views, events } = parseRelayBatch(body)
       // Events of a worker may arrive before the mirror knows that the worker has the job.
-      if (!hasReadJobs && views.some(({ id }) => jobs.get(id)?.worker !== worker)) {
+      if (!hasReadJobs && views.some(({ id }) => this.#jobs.get(id)?.worker !== worker)) {
         hasReadJobs = true
-        await readJobs(workers)
+        await this.#readJobs(workers)
       }
-      for (const view of views) applyView(view, worker)
+      for (const view of views) this.#applyView(view, worker)
       // Events from before the start of this server are not forwarded.
       if (isFirst) continue
       for (const [name, jobId, payload] of events) {
         // Only the worker that has the job reports its progress.
-        const isStale = name === 'progress' && jobId !== null && jobs.get(jobId)?.worker !== worker
-        if (!isStale) feed.tell(name, jobId, payload)
+        const isStale = name === 'progress' && jobId !== null && this.#jobs.get(jobId)?.worker !== worker
+        if (!isStale) this.#options.feed.tell(name, jobId, payload)
       }
     }
-    readUpTo ??= 0
+    this.#readUpTo ??= 0
     return batches.length
   }
-  const applyAllBatches = async (workers: Workers): Promise<void> => {
-    while ((await applyBatches(workers)) >= FULL_BATCH_SIZE);
+
+  async #applyAllBatches(workers: Workers): Promise<void> {
+    while ((await this.#applyBatches(workers)) >= FULL_BATCH_SIZE);
   }
-  const applyView = (reported: JobView, worker: string) => {
-    const known = jobs.get(reported.id)
+
+  #applyView(reported: JobView, worker: string): void {
+    const known = this.#jobs.get(reported.id)
     // A worker may not know yet that it has lost its job.
     if (known === undefined || known.worker !== worker || known.view.endedAt !== null) return
     const { status, stage, stageChangedAt, paused } = known.view
     // A job has ended only once the library says so. The pause state of this server is newer than that of the worker.
     const overrides = reported.endedAt === null ? { paused } : { paused, status, stage, stageChangedAt, endedAt: null }
-    if (reported.endedAt !== null) isDue = true
+    if (reported.endedAt !== null) this.#isDue = true
     known.view = { ...reported, ...overrides }
   }
-  const readOnce = async (workers: Workers) => {
-    const before = new Set(jobs.keys())
+
+  async #readOnce(workers: Workers): Promise<void> {
+    const before = new Set(this.#jobs.keys())
     const found = await workers.listJobs(ENDED_WITHIN_MS)
     const storedIds = new Set(found.map(({ record }) => record.id))
-    for (const shared of found) applyStored(shared)
+    for (const shared of found) this.#applyStored(shared)
     // Drops jobs that no longer exist in the library, except those added during this read.
-    for (const [id, { view, waiters }] of jobs) {
+    for (const [id, { view, waiters }] of this.#jobs) {
       if (view.endedAt !== null || storedIds.has(id) || !before.has(id)) continue
-      jobs.delete(id)
+      this.#jobs.delete(id)
       for (const resolve of waiters.splice(0)) resolve()
     }
     const available = (await workers.list()).filter((one) => one.state === 'working' && !isLost(one))
-    slots = available.reduce((sum, one) => sum + one.slots, 0)
+    this.#slots = available.reduce((sum, one) => sum + one.slots, 0)
   }
+
   /** Reads run one after the other, so that an older result never overwrites a newer one. */
-  const readJobs = (workers: Workers): Promise<void> => {
-    reading = reading.catch(() => undefined).then(() => readOnce(workers))
-    return reading
+  #readJobs(workers: Workers): Promise<void> {
+    this.#reading = this.#reading.catch(() => undefined).then(() => this.#readOnce(workers))
+    return this.#reading
   }
-  const poll = async () => {
+
+  async #poll(): Promise<void> {
+    const { clock, log } = this.#options
     try {
-      const workers = await options.workers()
-      stopListening ??= workers.listen(handleNotification)
-      if (readUpTo === undefined) await readJobs(workers)
-      await applyAllBatches(workers)
-      if (isDue || clock.now() - fullReadAt >= FULL_READ_INTERVAL_MS) {
-        isDue = false
-        await readJobs(workers)
-        fullReadAt = clock.now()
-        forgetOld()
+      const workers = await this.#options.workers()
+      this.#stopListening ??= workers.listen(this.#handleNotification)
+      if (this.#readUpTo === undefined) await this.#readJobs(workers)
+      await this.#applyAllBatches(workers)
+      if (this.#isDue || clock.now() - this.#fullReadAt >= FULL_READ_INTERVAL_MS) {
+        this.#isDue = false
+        await this.#readJobs(workers)
+        this.#fullReadAt = clock.now()
+        this.#forgetOld()
       }
-      tellJobs()
-      if (isUnreachable) log?.info('the library can be reached again')
-      isUnreachable = false
+      this.#tellJobs()
+      if (this.#isUnreachable) log?.info('the library can be reached again')
+      this.#isUnreachable = false
     } catch (error) {
-      if (!isUnreachable && !closing.signal.aborted) log?.warn(`could not read the jobs; retrying: ${messageOf(error)}`)
-      isUnreachable = true
+      if (!this.#isUnreachable && !this.#closing.signal.aborted)
+        log?.warn(`could not read the jobs; retrying: ${messageOf(error)}`)
+      this.#isUnreachable = true
     }
   }
-  const keepPolling = async () => {
-    while (!closing.signal.aborted) {
-      wake = new AbortController()
-      await poll()
-      await clock.sleep(MIN_POLL_INTERVAL_MS, closing.signal).catch(() => undefined)
+
+  async #keepPolling(): Promise<void> {
+    const { clock } = this.#options
+    while (!this.#closing.signal.aborted) {
+      this.#wake = new AbortController()
+      await this.#poll()
+      await clock.sleep(MIN_POLL_INTERVAL_MS, this.#closing.signal).catch(() => undefined)
       await clock
-        .sleep(POLL_INTERVAL_MS, AbortSignal.any([wake.signal, closing.signal]))
-        .then(requestFullRead, () => undefined)
+        .sleep(POLL_INTERVAL_MS, AbortSignal.any([this.#wake.signal, this.#closing.signal]))
+        .then(this.#requestFullRead, () => undefined)
     }
   }
+
   /** Without notifications for a while, notifications may be broken, so the next poll reads all jobs. */
-  const requestFullRead = () => {
-    isDue = true
+  readonly #requestFullRead = (): void => {
+    this.#isDue = true
   }
-  const handleNotification = (about: WorkerNotification) => {
+
+  readonly #handleNotification = (about: WorkerNotification): void => {
     if (about === 'shared') return
-    if (about !== 'passed') isDue = true
-    wake.abort()
+    if (about !== 'passed') this.#isDue = true
+    this.#wake.abort()
   }
-  const find = (id: string): MirroredJob | undefined => {
-    forgetOld()
-    return jobs.get(id)
+
+  #find(id: string): MirroredJob | undefined {
+    this.#forgetOld()
+    return this.#jobs.get(id)
   }
-  const requireEntry = (id: string): MirroredJob => {
-    const job = find(id)
+
+  #requireEntry(id: string): MirroredJob {
+    const job = this.#find(id)
     if (job === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
     return job
-  }
-  return {
-    get slots() {
-      return slots
-    },
-    list() {
-      forgetOld()
-      return listViews().reverse()
-    },
-    find: (id) => find(id)?.view,
-    requireJob: (id) => requireEntry(id).view,
-    add(job) {
-      // A worker may already have started the job, so a known state is not overwritten.
-      if (!jobs.has(job.record.id)) applyStored(job)
-      tellJobs()
-      handleNotification('jobs')
-    },
-    setPaused(id, paused) {
-      const job = requireEntry(id)
-      job.view = { ...job.view, paused }
-      tellJobs()
-    },
-    async refresh() {
-      await readJobs(await options.workers())
-      tellJobs()
-    },
-    async wait(id) {
-      const job = requireEntry(id)
-      if (job.view.endedAt === null && !closing.signal.aborted) {
-        await new Promise<void>((resolve) => job.waiters.push(resolve))
-      }
-      return job.view
-    },
-    start() {
-      polling ??= keepPolling()
-    },
-    async close() {
-      closing.abort()
-      await waitUpTo(clock, Promise.all([polling, stopListening?.()]), CLOSE_TIMEOUT_MS)
-      for (const { waiters } of jobs.values()) for (const resolve of waiters.splice(0)) resolve()
-    },
   }
 }
 

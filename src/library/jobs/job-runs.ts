@@ -7,12 +7,11 @@ import type { Feed } from './events/feed.ts'
 import type { LogWriter } from './events/log-writer.ts'
 import { writeDone } from './job-item.ts'
 import { libraryFlags } from './library-flags.ts'
-import { isInterruption, KILL_TIMEOUT_MS, problemOf, statusOf, TERM_GRACE_MS } from './process-end.ts'
+import { endProcesses, isInterruption, problemOf, statusOf } from './process-end.ts'
 import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessIdentity } from './runner.ts'
 import { createStoredProgress, setStage, type TrackedJob, viewOf } from './tracked-job.ts'
-import { waitUpTo } from './wait-up-to.ts'
 
-/** Options of {@link createJobRuns}. */
+/** Options of {@link JobRuns}. */
 export interface JobRunsOptions {
   readonly runner: CrawlRunner
   readonly feed: Pick<Feed, 'tell'>
@@ -45,144 +44,85 @@ export interface DispatcherLog {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** The jobs that this server or worker runs, each in a process that is restarted after an interruption. */
-export interface JobRuns {
-  /** Jobs that occupy a slot, with a process or between two. */
-  readonly running: ReadonlySet<TrackedJob>
-  /** Logs a message about a job, and sends it to the feed. */
-  logMessage(job: TrackedJob, text: string): void
-  /** Starts a job; `extraArgs` are additional arguments for its process. */
-  start(job: TrackedJob, extraArgs?: readonly string[]): void
-  /** Asks a running job to stop, and kills its process after the returned number of milliseconds. */
-  stop(job: TrackedJob, end: 'stopped' | 'cancelled'): number
-  /** Pauses or resumes a job; returns false if its process cannot receive the command. */
-  command(job: TrackedJob, paused: boolean): boolean
-  /** Ends a job with the given status and process end. */
-  finish(job: TrackedJob, status: JobStatus, end: ProcessEnd): void
-  /** Ends the process of a job so that the job continues elsewhere. A job that completes meanwhile has ended normally. */
-  handOver(job: TrackedJob): Promise<void>
-  /** Ends all processes without ending their jobs, which the log still lists as running. */
-  close(): Promise<void>
-}
-
 /** Time before a process that was asked to stop is killed. */
 export const STOP_GRACE_MS = 800
 /** How long a process may be silent after its start before each warning. */
 const SILENCE_WARNINGS_MS = [3_000, 10_000]
 const RESTART_DELAYS_MS = [1_000, 5_000, 20_000]
 
-/** Creates the runner of jobs. */
-export function createJobRuns(options: JobRunsOptions): JobRuns {
-  const { runner, feed, writer, clock, log, maxRequests, onChange } = options
-  const { restartDelaysMs = RESTART_DELAYS_MS } = options
-  const running = new Set<TrackedJob>()
-  const closing = new AbortController()
+/** The jobs that this server or worker runs, each in a process that is restarted after an interruption. */
+export class JobRuns {
+  readonly #options: JobRunsOptions
+  /** Jobs that occupy a slot, with a process or between two. */
+  readonly running: Set<TrackedJob> = new Set()
+  readonly #closing = new AbortController()
   /** Pending decisions about jobs whose process has ended: to end the job or to restart it. */
-  const conclusions = new WeakMap<TrackedJob, Promise<void>>()
-  const receivers: OutputReceivers = { feed, writer, clock, onFirstReport: onChange }
+  readonly #conclusions = new WeakMap<TrackedJob, Promise<void>>()
+  readonly #receivers: OutputReceivers
+  readonly #restartDelaysMs: readonly number[]
 
-  const logMessage = (job: TrackedJob, text: string) => {
+  constructor(options: JobRunsOptions) {
+    this.#options = options
+    this.#restartDelaysMs = options.restartDelaysMs ?? RESTART_DELAYS_MS
+    const { feed, writer, clock, onChange } = options
+    this.#receivers = { feed, writer, clock, onFirstReport: onChange }
+  }
+
+  /** Logs a message about a job, and sends it to the feed. */
+  readonly logMessage = (job: TrackedJob, text: string): void => {
     const line = maskSecretFields(text)
-    feed.tell('log', job.id, { stream: 'server', line })
-    log?.info(line, { jobId: job.id })
+    this.#options.feed.tell('log', job.id, { stream: 'server', line })
+    this.#options.log?.info(line, { jobId: job.id })
   }
-  /** Splits the maximum number of requests evenly among the running jobs. */
-  const shareRequests = () => {
-    const share = Math.max(1, Math.floor(maxRequests / Math.max(1, running.size)))
-    for (const job of running) {
-      if (job.share !== share && job.child?.send(`CONCURRENCY ${share}`) === true) job.share = share
-    }
+
+  /** Starts a job; `extraArgs` are additional arguments for its process. */
+  start(job: TrackedJob, extraArgs?: readonly string[]): void {
+    this.running.add(job)
+    job.status = 'running'
+    job.startedAt ??= this.#options.clock.now()
+    this.#startProcess(job, extraArgs)
   }
-  const startProcess = (job: TrackedJob, extraArgs: readonly string[] = []) => {
-    const args = [...job.request.args, `--job-id=${job.id}`, ...extraArgs, ...libraryFlags(options.libraryPath)]
-    job.silenceAbort = new AbortController()
-    const child = runner.start(args, (stream, line) => handleCrawlOutput(receivers, job, stream, line))
-    job.child = child
-    job.processIdentity = child.identity
-    job.share = 0
-    setStage(job, 'preparing', clock.now())
-    const { status, processIdentity, startedAt, restarts } = job
-    writer.change(job.id, { status, process: processIdentity, startedAt, restarts })
-    shareRequests()
-    if (job.paused) child.send('PAUSE')
-    onChange()
-    if (child.identity !== null)
-      logMessage(job, `the crawl of ${job.request.url} was started as process ${child.identity.pid}`)
-    void watchSilence(job, job.silenceAbort.signal)
-    void child.ended.then((end) => settle(job, end))
+
+  /** Asks a running job to stop, and kills its process after the returned number of milliseconds. */
+  stop(job: TrackedJob, end: 'stopped' | 'cancelled'): number {
+    const isFirst = job.requestedEnd === null
+    job.requestedEnd ??= end
+    const { child } = job
+    if (child === null) job.endAbort.abort()
+    child?.kill('SIGTERM')
+    if (child !== null && isFirst) void this.#escalate(job, child)
+    return child === null ? 0 : STOP_GRACE_MS
   }
-  const watchSilence = async (job: TrackedJob, outputSignal: AbortSignal) => {
-    let warnedAfterMs = 0
-    for (const silenceMs of SILENCE_WARNINGS_MS) {
-      // The sleep is aborted by the first output of the process.
-      const hasOutput = await clock.sleep(silenceMs - warnedAfterMs, outputSignal).then(
-        () => false,
-        () => true,
-      )
-      if (hasOutput) return
-      warnedAfterMs = silenceMs
-      logMessage(
-        job,
-        `the crawl process has written nothing for ${silenceMs / 1000} s; it may be waiting for a slow site or a busy library`,
-      )
-    }
+
+  /** Pauses or resumes a job; returns false if its process cannot receive the command. */
+  command(job: TrackedJob, paused: boolean): boolean {
+    if (job.child?.send(paused ? 'PAUSE' : 'RESUME') === false) return false
+    job.paused = paused
+    // The next server must know about the pause, too.
+    this.#options.writer.change(job.id, { progress: createStoredProgress(job) }, true)
+    this.#options.onChange()
+    return true
   }
-  const settle = (job: TrackedJob, end: ProcessEnd) => {
-    job.child = null
-    job.silenceAbort.abort()
-    const wasInterrupted = end.problem === null && isInterruption(end) && job.requestedEnd === null
-    // The next server resumes the job.
-    if (wasInterrupted && closing.signal.aborted) return
-    // The job continues elsewhere, so a failure of its process here does not count.
-    if (job.isHandedOver && end.code !== 0 && job.requestedEnd === null) return
-    conclusions.set(job, conclude(job, end, wasInterrupted))
-  }
-  /** Ends a job or restarts it. If another worker has taken it over, that worker reports its end. */
-  const conclude = async (job: TrackedJob, end: ProcessEnd, wasInterrupted: boolean) => {
-    const delayMs = restartDelaysMs[job.fruitlessRestarts]
-    if (options.isOurs !== undefined && job.requestedEnd === null && !(await options.isOurs(job))) release(job)
-    else if (wasInterrupted && delayMs !== undefined) void restart(job, end, delayMs)
-    else finish(job, statusOf(job, end), end)
-  }
-  const release = (job: TrackedJob) => {
-    if (!running.delete(job)) return
-    job.endAbort.abort()
-    for (const resolve of job.waiters.splice(0)) resolve()
-    shareRequests()
-    onChange()
-  }
-  const restart = async (job: TrackedJob, end: ProcessEnd, delayMs: number) => {
-    job.restarts++
-    job.fruitlessRestarts++
-    job.earlierProgress = job.progress
-    job.earlierOwnWork = job.ownWork
-    setStage(job, 'preparing', clock.now())
-    const how = end.signal ?? `code ${end.code}`
-    logMessage(job, `the crawl process ended with ${how}; restarting it in ${delayMs / 1000} s`)
-    writer.change(job.id, { restarts: job.restarts })
-    onChange()
-    await clock.sleep(delayMs, AbortSignal.any([job.endAbort.signal, closing.signal])).catch(() => undefined)
-    if (closing.signal.aborted || job.isHandedOver) return
-    if (job.requestedEnd === null) startProcess(job)
-    else finish(job, job.requestedEnd, end)
-  }
-  const finish = (job: TrackedJob, status: JobStatus, end: ProcessEnd) => {
-    running.delete(job)
+
+  /** Ends a job with the given status and process end. */
+  readonly finish = (job: TrackedJob, status: JobStatus, end: ProcessEnd): void => {
+    const { clock, writer, log, feed, onChange } = this.#options
+    this.running.delete(job)
     job.status = status
     job.endedAt = clock.now()
     job.code = end.code
     job.signal = end.signal
-    job.problem = status === 'failed' ? problemOf(job, end, options.libraryPath) : null
+    job.problem = status === 'failed' ? problemOf(job, end, this.#options.libraryPath) : null
     setStage(job, 'ended', clock.now())
     const { endedAt, problem, progress, crawlId, sourceId } = job
     writer.change(job.id, { status, endedAt, problem, progress, crawlId, sourceId })
     if (end.signal !== null && sourceId !== null && crawlId !== null) {
-      void options
+      void this.#options
         .endCrawl?.(sourceId, crawlId, job.processIdentity)
         .catch((error: unknown) => log?.warn(messageOf(error), { jobId: job.id }))
     }
     feed.tell('done', job.id, writeDone(viewOf(job, clock.now())))
-    logMessage(
+    this.logMessage(
       job,
       problem === null
         ? `the crawl of ${job.request.url} is ${status}`
@@ -190,66 +130,131 @@ export function createJobRuns(options: JobRunsOptions): JobRuns {
     )
     job.endAbort.abort()
     for (const resolve of job.waiters.splice(0)) resolve()
-    options.onEnd(job)
-    shareRequests()
+    this.#options.onEnd(job)
+    this.#shareRequests()
     onChange()
   }
-  const escalate = async (job: TrackedJob, child: CrawlProcess) => {
-    const hasEnded = await clock.sleep(STOP_GRACE_MS, job.endAbort.signal).then(
+
+  /** Ends the process of a job so that the job continues elsewhere. A job that completes meanwhile has ended normally. */
+  async handOver(job: TrackedJob): Promise<void> {
+    job.isHandedOver = true
+    job.endAbort.abort()
+    await this.#endProcesses([job])
+    await this.#conclusions.get(job)
+    if (!this.running.has(job)) return
+    this.#options.writer.change(job.id, { progress: createStoredProgress(job) })
+    this.#release(job)
+  }
+
+  /** Ends all processes without ending their jobs, which the log still lists as running. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#endProcesses([...this.running])
+    for (const job of this.running) this.#options.writer.change(job.id, { progress: createStoredProgress(job) })
+  }
+
+  /** Splits the maximum number of requests evenly among the running jobs. */
+  #shareRequests(): void {
+    const share = Math.max(1, Math.floor(this.#options.maxRequests / Math.max(1, this.running.size)))
+    for (const job of this.running) {
+      if (job.share !== share && job.child?.send(`CONCURRENCY ${share}`) === true) job.share = share
+    }
+  }
+
+  #startProcess(job: TrackedJob, extraArgs: readonly string[] = []): void {
+    const { runner, clock, writer, onChange } = this.#options
+    const args = [...job.request.args, `--job-id=${job.id}`, ...extraArgs, ...libraryFlags(this.#options.libraryPath)]
+    job.silenceAbort = new AbortController()
+    const child = runner.start(args, (stream, line) => handleCrawlOutput(this.#receivers, job, stream, line))
+    job.child = child
+    job.processIdentity = child.identity
+    job.share = 0
+    setStage(job, 'preparing', clock.now())
+    const { status, processIdentity, startedAt, restarts } = job
+    writer.change(job.id, { status, process: processIdentity, startedAt, restarts })
+    this.#shareRequests()
+    if (job.paused) child.send('PAUSE')
+    onChange()
+    if (child.identity !== null)
+      this.logMessage(job, `the crawl of ${job.request.url} was started as process ${child.identity.pid}`)
+    void this.#watchSilence(job, job.silenceAbort.signal)
+    void child.ended.then((end) => this.#settle(job, end))
+  }
+
+  async #watchSilence(job: TrackedJob, outputSignal: AbortSignal): Promise<void> {
+    let warnedAfterMs = 0
+    for (const silenceMs of SILENCE_WARNINGS_MS) {
+      // The sleep is aborted by the first output of the process.
+      const hasOutput = await this.#options.clock.sleep(silenceMs - warnedAfterMs, outputSignal).then(
+        () => false,
+        () => true,
+      )
+      if (hasOutput) return
+      warnedAfterMs = silenceMs
+      this.logMessage(
+        job,
+        `the crawl process has written nothing for ${silenceMs / 1000} s; it may be waiting for a slow site or a busy library`,
+      )
+    }
+  }
+
+  #settle(job: TrackedJob, end: ProcessEnd): void {
+    job.child = null
+    job.silenceAbort.abort()
+    const wasInterrupted = end.problem === null && isInterruption(end) && job.requestedEnd === null
+    // The next server resumes the job.
+    if (wasInterrupted && this.#closing.signal.aborted) return
+    // The job continues elsewhere, so a failure of its process here does not count.
+    if (job.isHandedOver && end.code !== 0 && job.requestedEnd === null) return
+    this.#conclusions.set(job, this.#conclude(job, end, wasInterrupted))
+  }
+
+  /** Ends a job or restarts it. If another worker has taken it over, that worker reports its end. */
+  async #conclude(job: TrackedJob, end: ProcessEnd, wasInterrupted: boolean): Promise<void> {
+    const delayMs = this.#restartDelaysMs[job.fruitlessRestarts]
+    if (this.#options.isOurs !== undefined && job.requestedEnd === null && !(await this.#options.isOurs(job)))
+      this.#release(job)
+    else if (wasInterrupted && delayMs !== undefined) void this.#restart(job, end, delayMs)
+    else this.finish(job, statusOf(job, end), end)
+  }
+
+  #release(job: TrackedJob): void {
+    if (!this.running.delete(job)) return
+    job.endAbort.abort()
+    for (const resolve of job.waiters.splice(0)) resolve()
+    this.#shareRequests()
+    this.#options.onChange()
+  }
+
+  async #restart(job: TrackedJob, end: ProcessEnd, delayMs: number): Promise<void> {
+    const { clock, writer, onChange } = this.#options
+    job.restarts++
+    job.fruitlessRestarts++
+    job.earlierProgress = job.progress
+    job.earlierOwnWork = job.ownWork
+    setStage(job, 'preparing', clock.now())
+    const how = end.signal ?? `code ${end.code}`
+    this.logMessage(job, `the crawl process ended with ${how}; restarting it in ${delayMs / 1000} s`)
+    writer.change(job.id, { restarts: job.restarts })
+    onChange()
+    await clock.sleep(delayMs, AbortSignal.any([job.endAbort.signal, this.#closing.signal])).catch(() => undefined)
+    if (this.#closing.signal.aborted || job.isHandedOver) return
+    if (job.requestedEnd === null) this.#startProcess(job)
+    else this.finish(job, job.requestedEnd, end)
+  }
+
+  async #escalate(job: TrackedJob, child: CrawlProcess): Promise<void> {
+    const hasEnded = await this.#options.clock.sleep(STOP_GRACE_MS, job.endAbort.signal).then(
       () => false,
       () => true,
     )
     if (!hasEnded) child.kill('SIGKILL')
   }
-  const endProcesses = async (jobs: readonly TrackedJob[]) => {
-    const children = jobs.flatMap(({ child }) => (child === null ? [] : [child]))
-    for (const child of children) child.kill('SIGTERM')
-    const ended = Promise.all(children.map((child) => child.ended))
-    await waitUpTo(clock, ended, TERM_GRACE_MS)
-    for (const child of children) child.kill('SIGKILL')
-    await waitUpTo(clock, ended, KILL_TIMEOUT_MS)
-  }
 
-  return {
-    running,
-    logMessage,
-    start(job, extraArgs) {
-      running.add(job)
-      job.status = 'running'
-      job.startedAt ??= clock.now()
-      startProcess(job, extraArgs)
-    },
-    stop(job, end) {
-      const isFirst = job.requestedEnd === null
-      job.requestedEnd ??= end
-      const { child } = job
-      if (child === null) job.endAbort.abort()
-      child?.kill('SIGTERM')
-      if (child !== null && isFirst) void escalate(job, child)
-      return child === null ? 0 : STOP_GRACE_MS
-    },
-    command(job, paused) {
-      if (job.child?.send(paused ? 'PAUSE' : 'RESUME') === false) return false
-      job.paused = paused
-      // The next server must know about the pause, too.
-      writer.change(job.id, { progress: createStoredProgress(job) }, true)
-      onChange()
-      return true
-    },
-    finish,
-    async handOver(job) {
-      job.isHandedOver = true
-      job.endAbort.abort()
-      await endProcesses([job])
-      await conclusions.get(job)
-      if (!running.has(job)) return
-      writer.change(job.id, { progress: createStoredProgress(job) })
-      release(job)
-    },
-    async close() {
-      closing.abort()
-      await endProcesses([...running])
-      for (const job of running) writer.change(job.id, { progress: createStoredProgress(job) })
-    },
+  #endProcesses(jobs: readonly TrackedJob[]): Promise<void> {
+    return endProcesses(
+      this.#options.clock,
+      jobs.flatMap(({ child }) => child ?? []),
+    )
   }
 }

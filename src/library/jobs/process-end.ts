@@ -2,8 +2,9 @@ import { ERRORS } from '../../core/errors.ts'
 import { maskSecretFields } from '../../core/secrets.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { JobStatus } from '../ports/job-log.ts'
-import type { CrawlRunner, ProcessEnd, ProcessIdentity } from './runner.ts'
+import type { CrawlProcess, CrawlRunner, ProcessEnd, ProcessIdentity } from './runner.ts'
 import type { TrackedJob } from './tracked-job.ts'
+import { waitUpTo } from './wait-up-to.ts'
 
 /** How long to wait for the end of a process after SIGTERM. */
 export const TERM_GRACE_MS = 3_000
@@ -48,6 +49,15 @@ function describeEnd({ lastErrorLine, restarts }: TrackedJob, end: ProcessEnd): 
     return `the crawl process ended with ${end.signal ?? `code ${end.code}`} (attempt ${restarts + 1})`
   }
   return lastErrorLine ?? `the crawl process ended with code ${end.code} and no error message`
+}
+
+/** Ends processes: asks them to end, and kills those that do not. */
+export async function endProcesses(clock: Clock, children: readonly CrawlProcess[]): Promise<void> {
+  for (const child of children) child.kill('SIGTERM')
+  const ended = Promise.all(children.map((child) => child.ended))
+  await waitUpTo(clock, ended, TERM_GRACE_MS)
+  for (const child of children) child.kill('SIGKILL')
+  await waitUpTo(clock, ended, KILL_TIMEOUT_MS)
 }
 
 /** Ends a process that an earlier server left running, because its output is lost. */

@@ -4,7 +4,7 @@ import type { JobCommand, WorkerReport, Workers } from '../ports/workers.ts'
 import type { DispatcherLog, JobRuns } from './job-runs.ts'
 import type { TrackedJob, WorkCounts } from './tracked-job.ts'
 
-/** Options of {@link createWorkerReporter}. */
+/** Options of {@link WorkerReporter}. */
 export interface WorkerReporterOptions {
   readonly workers: Workers
   readonly identity: Pick<WorkerReport, 'id' | 'name' | 'version' | 'isServer' | 'slots'>
@@ -17,112 +17,118 @@ export interface WorkerReporterOptions {
   readonly log?: DispatcherLog | undefined
 }
 
-/** Sends the heartbeats of a worker and carries out commands for its jobs. */
-export interface WorkerReporter {
-  /** Adds to the totals the work of a job that this worker no longer runs. */
-  addEndedJob(job: TrackedJob): void
-  /** Sends the first report, then keeps reporting. */
-  start(): Promise<void>
-  /** Reports now. */
-  wake(): void
-  /** Reports that the worker takes no new jobs. */
-  drain(): void
-  close(): Promise<void>
-}
-
 /** Heartbeat interval, and poll interval for commands when no notification arrives. */
 const HEARTBEAT_INTERVAL_MS = 1000
 
-/** Creates the reporting of a worker. */
-export function createWorkerReporter({
-  workers,
-  identity,
-  clock,
-  runnerOf,
-  runs,
-  sharing,
-  log,
-}: WorkerReporterOptions): WorkerReporter {
-  const startedAt = clock.now()
-  const closing = new AbortController()
+/** Sends the heartbeats of a worker and carries out commands for its jobs. */
+export class WorkerReporter {
+  readonly #options: WorkerReporterOptions
+  readonly #startedAt: number
+  readonly #closing = new AbortController()
   /** Processes already reported to the library, by job. */
-  const reportedHolders = new Map<string, string>()
-  const done = { visits: 0, bytes: 0 }
-  let wake = new AbortController()
-  let state: WorkerReport['state'] = 'working'
-  let isUnreachable = false
-  let reporting = Promise.resolve()
+  readonly #reportedHolders = new Map<string, string>()
+  readonly #done = { visits: 0, bytes: 0 }
+  #wake = new AbortController()
+  #state: WorkerReport['state'] = 'working'
+  #isUnreachable = false
+  #reporting = Promise.resolve()
 
-  const writeReport = (): WorkerReport => {
+  constructor(options: WorkerReporterOptions) {
+    this.#options = options
+    this.#startedAt = options.clock.now()
+  }
+
+  /** Adds to the totals the work of a job that this worker no longer runs. */
+  addEndedJob({ id, ownWork }: TrackedJob): void {
+    this.#done.visits += ownWork.visits
+    this.#done.bytes += ownWork.bytes
+    this.#reportedHolders.delete(id)
+  }
+
+  /** Sends the first report, then keeps reporting. */
+  async start(): Promise<void> {
+    await this.#report()
+    this.#reporting = this.#keepReporting()
+  }
+
+  /** Reports now. */
+  wake(): void {
+    this.#wake.abort()
+  }
+
+  /** Reports that the worker takes no new jobs. */
+  drain(): void {
+    this.#state = 'draining'
+    this.#wake.abort()
+  }
+
+  close(): Promise<void> {
+    this.#closing.abort()
+    return this.#reporting
+  }
+
+  #writeReport(): WorkerReport {
+    const { runs, sharing, identity, clock } = this.#options
     const own = [...runs.running]
     const jobs = [...own, ...sharing.jobs]
-    const counts = [...jobs.map(({ ownWork }) => ownWork), done, sharing.done]
+    const counts = [...jobs.map(({ ownWork }) => ownWork), this.#done, sharing.done]
     return {
       ...identity,
-      state,
-      startedAt,
+      state: this.#state,
+      startedAt: this.#startedAt,
       jobs: own.map(({ id }) => id),
       helps: sharing.jobs.map(({ id }) => id),
-      holders: jobs.flatMap((job) => holderOf(job) ?? []),
+      holders: jobs.flatMap((job) => this.#holderOf(job) ?? []),
       visits: counts.reduce((sum, { visits }) => sum + visits, 0),
       bytes: counts.reduce((sum, { bytes }) => sum + bytes, 0),
       visitsPerSec: round(jobs.reduce((sum, { ownMeter }) => sum + ownMeter.read(clock.now()).requestsPerSec, 0)),
     }
   }
-  const holderOf = ({ child }: TrackedJob): string | undefined =>
-    child?.identity ? runnerOf(child.identity.pid) : undefined
-  const applyCommand = ({ jobId, end, isPaused }: JobCommand) => {
+
+  #holderOf({ child }: TrackedJob): string | undefined {
+    return child?.identity ? this.#options.runnerOf(child.identity.pid) : undefined
+  }
+
+  #applyCommand({ jobId, end, isPaused }: JobCommand): void {
+    const { runs } = this.#options
     const job = [...runs.running].find(({ id }) => id === jobId)
     if (job === undefined) return
     if (end !== null && job.requestedEnd === null) runs.stop(job, end)
     if (isPaused !== job.paused) runs.command(job, isPaused)
   }
+
   /** The worker that takes the job next must know which process had it. */
-  const recordHolders = async () => {
+  async #recordHolders(): Promise<void> {
+    const { runs, workers, identity } = this.#options
     for (const job of runs.running) {
-      const holder = holderOf(job)
-      if (holder === undefined || reportedHolders.get(job.id) === holder) continue
+      const holder = this.#holderOf(job)
+      if (holder === undefined || this.#reportedHolders.get(job.id) === holder) continue
       await workers.recordHolder(job.id, identity.id, holder)
-      reportedHolders.set(job.id, holder)
+      this.#reportedHolders.set(job.id, holder)
     }
   }
-  const report = async () => {
+
+  async #report(): Promise<void> {
+    const { workers, log } = this.#options
     try {
-      for (const command of await workers.report(writeReport())) applyCommand(command)
-      await recordHolders()
-      if (isUnreachable) log?.info('the library can be reached again')
-      isUnreachable = false
+      for (const command of await workers.report(this.#writeReport())) this.#applyCommand(command)
+      await this.#recordHolders()
+      if (this.#isUnreachable) log?.info('the library can be reached again')
+      this.#isUnreachable = false
     } catch (error) {
-      if (!isUnreachable) log?.warn(`the library cannot be reached; retrying: ${messageOf(error)}`)
-      isUnreachable = true
+      if (!this.#isUnreachable) log?.warn(`the library cannot be reached; retrying: ${messageOf(error)}`)
+      this.#isUnreachable = true
     }
   }
-  const keepReporting = async () => {
-    while (!closing.signal.aborted) {
-      await clock.sleep(HEARTBEAT_INTERVAL_MS, AbortSignal.any([wake.signal, closing.signal])).catch(() => undefined)
-      wake = new AbortController()
-      await report()
+
+  async #keepReporting(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#options.clock
+        .sleep(HEARTBEAT_INTERVAL_MS, AbortSignal.any([this.#wake.signal, this.#closing.signal]))
+        .catch(() => undefined)
+      this.#wake = new AbortController()
+      await this.#report()
     }
-  }
-  return {
-    addEndedJob({ id, ownWork }) {
-      done.visits += ownWork.visits
-      done.bytes += ownWork.bytes
-      reportedHolders.delete(id)
-    },
-    async start() {
-      await report()
-      reporting = keepReporting()
-    },
-    wake: () => wake.abort(),
-    drain() {
-      state = 'draining'
-      wake.abort()
-    },
-    close() {
-      closing.abort()
-      return reporting
-    },
   }
 }
 

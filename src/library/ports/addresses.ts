@@ -1,5 +1,6 @@
 import type { PageClass } from '../../core/model.ts'
-import type { LedgerState, Reason } from '../../crawl/ledger.ts'
+import type { LedgerRow } from '../../crawl/ledger.ts'
+import type { LedgerState, Reason } from '../../crawl/ledger-reasons.ts'
 
 /** Position in a list of addresses: the list continues after this entry. */
 export interface AddressCursor {
@@ -50,25 +51,13 @@ export interface AddressQuery extends AddressConditions {
 }
 
 /** One address of a source, with its ledger state and the facts of its page. */
-export interface AddressEntry {
+export interface AddressEntry
+  extends Pick<LedgerRow, 'sourceId' | 'key' | 'url' | 'host' | 'state' | 'reason' | 'pattern' | 'status' | 'detail'>,
+    Pick<LedgerRow, 'depth' | 'foundOn' | 'firstSeenAt' | 'checkedAt' | 'changedAt'> {
   /** Breaks ties between entries with the same timestamp; ids grow in order of discovery. */
   readonly id: number
-  readonly sourceId: string
-  readonly key: string
-  readonly url: string
-  readonly host: string
-  readonly state: LedgerState
-  readonly reason: Reason | null
-  readonly pattern: string | null
-  readonly status: number | null
-  readonly detail: string | null
-  readonly depth: number
-  readonly foundOn: string | null
   /** Time of the last request, or of discovery for an address never requested. Lists sort by this field. */
   readonly at: number
-  readonly firstSeenAt: number
-  readonly checkedAt: number | null
-  readonly changedAt: number | null
   /** Title and sizes of the stored page; null if the address has no page. */
   readonly title: string | null
   readonly wordCount: number | null

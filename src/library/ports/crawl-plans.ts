@@ -1,4 +1,4 @@
-import type { Discovery, LedgerState, Reason } from '../../crawl/ledger.ts'
+import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import type { CrawlPlanner } from '../../crawl/planning/planner.ts'
 import type { Clock, PageKind } from '../../crawl/ports.ts'
@@ -18,12 +18,7 @@ export interface PlannedCrawl {
 }
 
 /** An address that an interrupted run of the crawl visited. */
-export interface VisitedRow {
-  readonly url: string
-  readonly discovery: Discovery
-  readonly state: LedgerState
-  readonly reason: Reason | null
-  readonly status: number | null
+export interface VisitedRow extends Pick<LedgerRow, 'url' | 'discovery' | 'state' | 'reason' | 'status'> {
   readonly kind: PageKind
   /** Reads the links of its page. */
   readonly readLinks: () => Promise<readonly string[]>

@@ -1,14 +1,14 @@
 import type { Chunk, Page, Section } from '../../core/model.ts'
 import type { ChunkConditions } from '../../core/retrieval/chunk-filter.ts'
+import type { ChunkMatch } from '../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
 import type { LayoutSpan } from '../../core/retrieval/page-layout.ts'
 import type { PageSignature } from '../../core/retrieval/page-signature.ts'
-import type { Explanation } from '../../core/search/explain.ts'
-import type { MissingWord } from '../../core/search/ranked-query.ts'
 import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'
-import type { Alias, Ledger } from '../../crawl/ledger.ts'
+import type { Ledger } from '../../crawl/ledger.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import type { PageKind } from '../../crawl/ports.ts'
+import type { Alias } from '../../crawl/settlement.ts'
 import type { ProcessCounts, SharedCrawl } from '../../crawl/sharing.ts'
 import type { CrawlType, Source, SourceUpdate } from '../source.ts'
 import type { NumberedChunkRef } from './vectors.ts'
@@ -111,31 +111,8 @@ export interface StoreQuery {
   readonly explain?: boolean
 }
 
-/** A matching chunk as the index knows it. Equal texts have equal scores in every store. */
-export interface StoreMatch {
-  /** Number that {@link Store.readMatches} takes; never reused. */
-  readonly number: number
-  /** Equal for all chunks of a page. */
-  readonly page: number
-  readonly score: number
-  /** Score of its whole page by the same words, from 0 to 1; on a short page that of the chunk. */
-  readonly pageScore: number
-  /** Matched terms of the chunk in query order, for highlighting. */
-  readonly terms: readonly string[]
-  /** Share of its text inside links, from 0 to 1. */
-  readonly linkShare: number
-  /** Whether the chunk contains definitions. */
-  readonly hasSymbols: boolean
-  /** Hash of the text, with rare collisions; 0 if unknown. */
-  readonly text: number
-  /** Prefix of its id as a number; 0 if the id is not a hash. */
-  readonly order: number
-  /** Words of the query that the chunk lacks. */
-  readonly missing: readonly MissingWord[]
-  /** Words of the query that its whole page lacks. */
-  readonly missingOnPage: readonly MissingWord[]
-  readonly explain?: Explanation
-}
+/** A matching chunk as the index knows it. Equal texts have equal scores in every store. {@link Store.readMatches} takes its number. */
+export type StoreMatch = ChunkMatch
 
 /** Text and chunk positions of a page, for showing parts of it. */
 export interface PageText {
@@ -211,11 +188,8 @@ export interface StoreStats {
   readonly changedAt: number | null
 }
 
-/** Storage of a library. The same contract tests run on every implementation. */
-export interface Store extends Ledger {
-  /** Display location. */
-  readonly location: string
-
+/** Sources and their crawls. */
+export interface SourceStore {
   /** Adds a source; throws `SOURCE_EXISTS` if name and version are taken. */
   addSource(source: Source): Promise<void>
   listSources(): Promise<Source[]>
@@ -253,10 +227,10 @@ export interface Store extends Ledger {
   joinCrawl?(id: string): Promise<JoinedCrawl | undefined>
   /** Reads the total work of other processes for a crawl since it last began. */
   readHelperCounts?(id: string): Promise<ProcessCounts>
+}
 
-  /** Lists aliases with this address on either side. */
-  listAliases(sourceId: string, url: string): Promise<Alias[]>
-
+/** Pages, chunks and the search in them. */
+export interface ContentStore {
   readPage(sourceId: string, key: string): Promise<StoredPage | undefined>
   readPageText(sourceId: string, key: string): Promise<PageText | undefined>
   /** Reads the part of a page around the chunk at `chunkIndex`, without reading the rest. */
@@ -295,6 +269,14 @@ export interface Store extends Ledger {
    * cannot be written for a while.
    */
   indexMissingChunks(signal?: AbortSignal): Promise<void>
+}
+
+/** Storage of a library. The same contract tests run on every implementation. */
+export interface Store extends Ledger, SourceStore, ContentStore {
+  /** Display location. */
+  readonly location: string
+  /** Lists aliases with this address on either side. */
+  listAliases(sourceId: string, url: string): Promise<Alias[]>
   stats(): Promise<StoreStats>
   close(): Promise<void>
 }

@@ -2,11 +2,11 @@ import type { ChunkSizes } from '../../core/chunk/piece.ts'
 import type { ChunkProfile } from '../../core/chunk/profiles.ts'
 import type { PathSelection } from '../../core/folder/path-selection.ts'
 import type { ChunkedFile } from '../../core/model.ts'
+import { decodePart } from '../../core/url/decode-part.ts'
 import { isFileUrl } from '../../core/url/file-url.ts'
 import { dropSlash, keyInScope, parseHttp, toggleSlash, urlKey } from '../../core/url/key.ts'
 import { readRepositoryPath } from '../../core/url/repository-url.ts'
 import {
-  decodePath,
   encodePath,
   mayContainVersion,
   normalizeFolder,
@@ -15,7 +15,9 @@ import {
   treeKindOf,
   writeInnerUrl,
 } from '../../core/url/tree-url.ts'
-import type { Discovery, LedgerRow, PageRecord, Reason, Refusal } from '../../crawl/ledger.ts'
+import type { LedgerRow, Refusal } from '../../crawl/ledger.ts'
+import type { Discovery, Reason } from '../../crawl/ledger-reasons.ts'
+import type { PageRecord } from '../../crawl/settlement.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 
@@ -238,7 +240,7 @@ function keyInFolder(start: string, text: string): string | undefined {
   const path = readPath(text) ?? readPath(writeFileUrl(folder, text))
   if (base === undefined || path === undefined || !path.startsWith(base) || path === base) return undefined
   const key = path.slice(base.length)
-  const fileName = decodePath(start.slice(folder.length))
+  const fileName = decodePart(start.slice(folder.length))
   return fileName === '' || key === fileName || key.startsWith(partKey(fileName, '')) ? key : undefined
 }
 
@@ -257,14 +259,14 @@ export function keysOf({ trees }: Pick<Library, 'trees'>, source: Source, text: 
 /** Returns the fragment of an address; empty for a text without a scheme, where `#` is part of the path. */
 function readFragment(text: string): string {
   const hash = URL.parse(text)?.hash ?? ''
-  return hash === '' ? '' : decodePath(hash.slice(1))
+  return hash === '' ? '' : decodePart(hash.slice(1))
 }
 
 /** Returns the path of a `file:` address or of an absolute path; undefined for any other text. */
 function readPath(text: string): string | undefined {
   if (text.startsWith('/')) return text
   const url = isFileUrl(text) ? URL.parse(text) : null
-  return url === null ? undefined : decodePath(url.pathname)
+  return url === null ? undefined : decodePart(url.pathname)
 }
 
 /** Whether two addresses are the same folder or file. */

@@ -1,3 +1,4 @@
+import { isoOf } from '../../core/text/iso-time.ts'
 import type { SearchAnswer } from '../search.ts'
 import { labelOf } from '../source.ts'
 
@@ -6,12 +7,8 @@ export function answerRecord({ partial, passages, ...answer }: SearchAnswer): Re
   return {
     ...answer,
     passages: passages.map(({ checkedAt, changedAt, ...passage }) => {
-      return { ...passage, checkedAt: writeMoment(checkedAt), changedAt: writeMoment(changedAt) }
+      return { ...passage, checkedAt: isoOf(checkedAt), changedAt: isoOf(changedAt) }
     }),
     partial: partial.map(({ source, shortfall: { gaps: _, ...counts } }) => ({ source: labelOf(source), ...counts })),
   }
-}
-
-function writeMoment(ms: number): string {
-  return new Date(ms).toISOString()
 }

@@ -1,11 +1,7 @@
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { writeTime } from '../../core/text/iso-time.ts'
 import { writeList } from '../../core/text/list.ts'
 import type { PageMention, Passage, SearchAnswer, SimilarPage } from '../search.ts'
-
-/** Writes a time such as `2026-02-20T10:30:00Z` */
-export function writeTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, -'.000Z'.length)}Z`
-}
 
 /** Writes a time, or null. */
 export function timeOrNull(ms: number | null): string | null {

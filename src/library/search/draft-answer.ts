@@ -4,12 +4,13 @@ import {
   isEquivalentText,
   isNearDuplicate,
 } from '../../core/retrieval/near-duplicates.ts'
-import type { GrownPassage, GrowResult, LineRange, PassageBudget } from '../../core/retrieval/passages.ts'
+import type { GrownPassage, GrowResult, PassageBudget } from '../../core/retrieval/passages.ts'
+import { overlaps } from '../../core/retrieval/passages.ts'
 import { citationTokensOf } from './answer-parts.ts'
 import type { GroupedHit } from './group-hits.ts'
 import type { HitSources } from './hit-sources.ts'
 import { growHit, joinPassages, type OpenHit } from './open-hits.ts'
-import { ownScoreOf } from './ranked-hits.ts'
+import { ownScoreOf } from './weigh-pages.ts'
 
 /** Limits of an answer. */
 export interface AnswerLimits {
@@ -257,8 +258,4 @@ function sizesFor(passages: number, budget: number, left: number): PassageBudget
 function areNested(a: readonly string[], b: readonly string[]): boolean {
   const [outer, inner] = a.length <= b.length ? [a, b] : [b, a]
   return outer.every((heading, i) => heading === inner[i])
-}
-
-function overlaps(a: LineRange, b: LineRange): boolean {
-  return a.startLine <= b.endLine && b.startLine <= a.endLine
 }

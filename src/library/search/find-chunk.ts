@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import type { Chunk } from '../../core/model.ts'
 import { findAnchor, writeCitationUrl } from '../../core/retrieval/anchored-url.ts'
 import type { Library } from '../library.ts'
@@ -39,9 +39,7 @@ export async function findChunk(library: Library, name: string): Promise<FoundCh
 
 function ambiguousChunk(name: string, found: readonly FoundChunk[]): PharosError {
   const names = found.map((one) => one.name).join(', ')
-  return new PharosError('USAGE', {
-    problem: `${name} matches several chunks: name one of them as <source>/<id>: ${names}`,
-  })
+  return usageError(`${name} matches several chunks: name one of them as <source>/<id>: ${names}`)
 }
 
 /** Finds a source by name, or returns the error. */

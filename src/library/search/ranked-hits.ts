@@ -1,7 +1,6 @@
 import { definesName, findLookupNames } from '../../core/retrieval/definitions.ts'
 import { linkShareOf } from '../../core/retrieval/link-share.ts'
-import { createPagePrior } from '../../core/retrieval/page-prior.ts'
-import { computePageBonuses, penalizeLinks } from '../../core/retrieval/weigh-hits.ts'
+import { penalizeLinks } from '../../core/retrieval/weigh-hits.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../../core/search/fusion.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import type { Library } from '../library.ts'
@@ -12,6 +11,7 @@ import { TimeoutError, withTimeout } from '../with-timeout.ts'
 import { readHits } from './hits.ts'
 import { describeUnusable, findQueryEmbedding, type QueryEmbedding } from './query-embedding.ts'
 import { rerankHits } from './rerank-hits.ts'
+import { weighPages } from './weigh-pages.ts'
 
 /** A hit with its final score. */
 export interface RankedHit
@@ -86,9 +86,6 @@ const PART_SIZE = 100
 
 /** Bonus for a text that defines the name in a question, as a share of the best possible score by words. */
 const DEFINITION_BONUS = 0.15
-
-/** Factor for hits in sources that a question does not name, where it names others. */
-const ELSEWHERE_PRIOR = 0.6
 
 const NO_NUMBERS: ReadonlySet<number> = new Set()
 const NO_PAGES: ReadonlySet<string> = new Set()
@@ -304,55 +301,9 @@ function explainWords(
   }
 }
 
-/** Weighs hits by the kind of their page and by its words; best first. `byWords` are the same hits with their scores by words alone. */
-function weighPages(
-  hits: readonly RankedHit[],
-  byWords: readonly RankedHit[],
-  { rankedPages }: RankBasis,
-  { query, named }: RankedQuery,
-): RankedHit[] {
-  const priorOf = createPagePrior(query)
-  const priors = new Map<string, number>()
-  const weighed = hits.map((hit, i) => {
-    const { url, sourceId, pageKey: page } = hit
-    const isElsewhere = named !== undefined && !named.sourceIds.has(sourceId)
-    const prior = priors.get(page) ?? priorOf(url) * (isElsewhere ? ELSEWHERE_PRIOR : 1)
-    priors.set(page, prior)
-    const wordScore = (byWords[i]?.score ?? 0) * prior
-    const pageScore = penalizeLinks(hit.pageScore, hit.linkShare) * prior
-    return { hit, prior, score: hit.score * prior, wordScore, page, pageScore }
-  })
-  const bonuses = computePageBonuses(query, weighed)
-  const ranked = weighed.map(({ hit, prior, score, page }, i): RankedHit => {
-    const pageBonus = rankedPages.has(page) ? 0 : (bonuses[i] ?? 0)
-    const { explanation } = hit
-    const weighedHit = { ...hit, score: score + pageBonus, pageBonus }
-    return explanation === undefined ? weighedHit : { ...weighedHit, explanation: { ...explanation, prior, pageBonus } }
-  })
-  return sortByScore(ranked)
-}
-
-/** The score of a hit, and its part that comes from the page. */
-type ScoredHit = Pick<RankedHit, 'score' | 'pageBonus'>
-
-/** Score of a hit without the bonus from its page. Hits of one page are compared by it, because only the best of them has the bonus. */
-export function ownScoreOf({ score, pageBonus = 0 }: ScoredHit): number {
-  return score - pageBonus
-}
-
-/** Whether a hit has this share of the score of another one, with or without the bonus from its page. */
-export function reachesShare(hit: ScoredHit, of: ScoredHit, share: number): boolean {
-  return hit.score >= share * of.score || ownScoreOf(hit) >= share * ownScoreOf(of)
-}
-
 /** Key of a chunk's page. */
 function pageKeyOf({ sourceId, chunk }: StoredChunk): string {
   return `${sourceId} ${chunk.path}`
-}
-
-/** The sort is stable: equal scores keep their order. */
-function sortByScore<T extends { readonly score: number }>(ranked: readonly T[]): T[] {
-  return ranked.toSorted((a, b) => b.score - a.score)
 }
 
 /** Finds the nearest chunks, and reports what may be missing. */

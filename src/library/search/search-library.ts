@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { usageError } from '../../core/errors.ts'
 import { findNamedSources } from '../../core/retrieval/named-sources.ts'
 import { MAX_QUESTION_CHARS, reduceQuestion } from '../../core/retrieval/question.ts'
 import type { Judgement, Relevance } from '../../core/retrieval/relevance.ts'
@@ -24,8 +24,9 @@ import { createComposer } from './compose-answer.ts'
 import { createHitGroups } from './group-hits.ts'
 import { createHitSources } from './hit-sources.ts'
 import { findElsewhere, judgeAnswer } from './judge-answer.ts'
-import { type NamedSources, type RankedHit, type RankedHits, rankHits, reachesShare } from './ranked-hits.ts'
+import { type NamedSources, type RankedHit, type RankedHits, rankHits } from './ranked-hits.ts'
 import { MAX_ANSWERS, parseCursor, writeCursor } from './search-cursor.ts'
+import { reachesShare } from './weigh-pages.ts'
 
 /** Default maximum number of pages in an answer. */
 export const DEFAULT_LIMIT = 10
@@ -188,28 +189,24 @@ function describeChange(before: readonly Engine[] = [], now: readonly Engine[]):
 }
 
 function checkInput({ query, limit, tokens, minScore, fusion, duplicates }: SearchInput): void {
-  if (query.trim() === '') throw refuse('expected words to search for, got none')
+  if (query.trim() === '') throw usageError('expected words to search for, got none')
   if (query.length > MAX_QUESTION_CHARS) {
-    throw refuse(`expected a question of at most ${MAX_QUESTION_CHARS} characters, got ${query.length}; shorten it`)
+    throw usageError(`expected a question of at most ${MAX_QUESTION_CHARS} characters, got ${query.length}; shorten it`)
   }
   checkNumber('limit', limit, 1, MAX_LIMIT)
   checkNumber('tokens', tokens, 1, MAX_TOKENS)
   if (minScore !== undefined && !(minScore >= 0 && minScore <= 1)) {
-    throw refuse(`expected minScore from 0 to 1, a share of the best score, got ${minScore}`)
+    throw usageError(`expected minScore from 0 to 1, a share of the best score, got ${minScore}`)
   }
   if (fusion !== undefined && !FUSIONS.includes(fusion)) {
-    throw refuse(`expected fusion to be one of ${FUSIONS.join(', ')}, got ${JSON.stringify(fusion)}`)
+    throw usageError(`expected fusion to be one of ${FUSIONS.join(', ')}, got ${JSON.stringify(fusion)}`)
   }
   if (duplicates !== undefined && !DUPLICATES.includes(duplicates)) {
-    throw refuse(`expected duplicates to be one of ${DUPLICATES.join(', ')}, got ${JSON.stringify(duplicates)}`)
+    throw usageError(`expected duplicates to be one of ${DUPLICATES.join(', ')}, got ${JSON.stringify(duplicates)}`)
   }
 }
 
 function checkNumber(name: string, value: number | undefined, min: number, max: number): void {
   if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return
-  throw refuse(`expected ${name} to be a whole number from ${min} to ${max}, got ${value}`)
-}
-
-function refuse(problem: string): PharosError {
-  return new PharosError('USAGE', { problem })
+  throw usageError(`expected ${name} to be a whole number from ${min} to ${max}, got ${value}`)
 }

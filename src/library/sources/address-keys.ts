@@ -7,9 +7,3 @@ export function listKeysOf(url: string): readonly string[] {
   )
   return [...new Set([url, ...keys])]
 }
-
-/** Returns true when `host` equals `requestedHost` or, with `includeSubdomains`, is a subdomain of it. */
-export function isHostOf(host: string, requestedHost: string, includeSubdomains = false): boolean {
-  const requested = requestedHost.toLowerCase()
-  return host === requested || (includeSubdomains && host.endsWith(`.${requested}`))
-}

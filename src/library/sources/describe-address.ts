@@ -1,6 +1,7 @@
 import type { PageClass } from '../../core/model.ts'
 import { looseKey, toggleSlash } from '../../core/url/key.ts'
-import { type Alias, isExistingAddress, type LedgerRow } from '../../crawl/ledger.ts'
+import { isExistingAddress, type LedgerRow } from '../../crawl/ledger.ts'
+import type { Alias } from '../../crawl/settlement.ts'
 import type { Library } from '../library.ts'
 import type { HubVerdict, StoredAnalysis, StoredHub } from '../ports/findings.ts'
 import type { StoredNote } from '../ports/job-log.ts'

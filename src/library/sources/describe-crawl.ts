@@ -1,7 +1,7 @@
 import { PharosError } from '../../core/errors.ts'
 import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
-import type { Reason } from '../../crawl/ledger.ts'
+import type { Reason } from '../../crawl/ledger-reasons.ts'
 import type { Library } from '../library.ts'
 import type { Job, JobProgress, Jobs } from '../ports/jobs.ts'
 import type { Crawl } from '../ports/store.ts'

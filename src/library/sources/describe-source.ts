@@ -1,6 +1,7 @@
 import { readCommit } from '../../core/url/repository-url.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
-import { type LedgerRow, REASONS, type Reason } from '../../crawl/ledger.ts'
+import type { LedgerRow } from '../../crawl/ledger.ts'
+import { REASONS, type Reason } from '../../crawl/ledger-reasons.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import { countRead, hasOwnScope, reportSource, type SourceReport } from './source-status.ts'

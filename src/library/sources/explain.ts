@@ -1,8 +1,9 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { toggleSlash } from '../../core/url/key.ts'
 import { createAddressFilter } from '../../crawl/addresses/address-filter.ts'
-import type { Alias, LedgerRow, Refusal } from '../../crawl/ledger.ts'
+import type { LedgerRow, Refusal } from '../../crawl/ledger.ts'
+import type { Alias } from '../../crawl/settlement.ts'
 import { findSiteUrl } from '../crawl/find-start.ts'
 import type { Library } from '../library.ts'
 import type { Crawl } from '../ports/store.ts'
@@ -76,7 +77,7 @@ export async function explainUrl(library: Library, source: Source, text: string)
 async function explainFile(library: Library, source: Source, text: string): Promise<Explanation> {
   const { store } = library
   const [key, ...others] = await findKeys(library, source, text)
-  if (key === undefined) throw new PharosError('USAGE', { problem: `${text} is not in ${source.url}` })
+  if (key === undefined) throw usageError(`${text} is not in ${source.url}`)
   let found: LedgerRow | undefined
   for (const one of [key, ...others].flatMap(listAbove)) found ??= await store.findRow(source.id, one)
   const shownKey = found === undefined || key.startsWith(found.key) ? key : found.key

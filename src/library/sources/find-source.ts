@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { findNearest } from '../../core/text/nearest.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { looseKey, urlKey } from '../../core/url/key.ts'
@@ -42,7 +42,7 @@ export function ambiguousSource(text: string, matches: readonly Source[]): Pharo
   const isOneName = matches.every(({ name }) => name === matches[0]?.name)
   const shown = hideCredentials(text)
   const problem = isOneName ? `${shown} has several versions, name one:` : `several sources start at ${shown}:`
-  return new PharosError('USAGE', { problem: `${problem} ${labels}` })
+  return usageError(`${problem} ${labels}`)
 }
 
 /** Creates the error for an unknown source, with similar names, or all names if there are few. */

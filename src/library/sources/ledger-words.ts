@@ -1,7 +1,8 @@
-import type { Discovery, LedgerState, Reason } from '../../crawl/ledger.ts'
+import type { Discovery, LedgerState, Reason } from '../../crawl/ledger-reasons.ts'
 
+export type { LedgerRow } from '../../crawl/ledger.ts'
 /** Terms of the ledger, re-exported for modules that may not import the crawl folder. */
-export { LEDGER_STATES, type LedgerRow, type LedgerState, REASONS, type Reason } from '../../crawl/ledger.ts'
+export { LEDGER_STATES, type LedgerState, REASONS, type Reason } from '../../crawl/ledger-reasons.ts'
 
 /** Human-readable reason for the state of an address. */
 export const REASON_WORDS: Readonly<Record<Reason, string>> = {

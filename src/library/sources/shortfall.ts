@@ -1,7 +1,7 @@
 import { countOf } from '../../core/text/count.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
-import type { Reason } from '../../crawl/ledger.ts'
+import type { Reason } from '../../crawl/ledger-reasons.ts'
 import { REQUESTS_PER_PAGE } from '../../crawl/run.ts'
 import type { Crawl } from '../ports/store.ts'
 import { labelOf, type Source } from '../source.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { usageError } from '../../core/errors.ts'
 import type { CrawlEntry } from '../../library/sources/describe-crawl.ts'
-import { clamp, parseCrawlId, pickArgument, usageError } from '../arguments.ts'
+import { clamp, parseCrawlId, pickArgument } from '../arguments.ts'
 import { isState, STATE_FILTERS } from '../crawl-states.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { crawlRecord, reportRecord } from '../records.ts'

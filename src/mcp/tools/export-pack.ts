@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { usageError } from '../../core/errors.ts'
 import { oneLine } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
-import { usageError } from '../arguments.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
-import { oneLine, quote, writeTime } from '../../library/search/display-text.ts'
+import { writeTime } from '../../core/text/iso-time.ts'
+import { oneLine, quote } from '../../library/search/display-text.ts'
 import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'
 import { flag, orNull, rare, textOf, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'

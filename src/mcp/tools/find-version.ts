@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { oneLine } from '../../library/search/display-text.ts'
-import { pickArgument, requireArgument, withoutUndefined } from '../arguments.ts'
+import { pickArgument, requireArgument } from '../arguments.ts'
 import { sourceRecord } from '../records.ts'
 import { flag, orNull, SOURCE_RECORD, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'

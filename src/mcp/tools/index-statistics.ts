@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { usageError } from '../../core/errors.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { writeTime } from '../../core/text/iso-time.ts'
 import type { Library } from '../../library/library.ts'
-import { oneLine, quote, timeOrNull, writeTime } from '../../library/search/display-text.ts'
+import { oneLine, quote, timeOrNull } from '../../library/search/display-text.ts'
 import type { DuplicateList, DuplicatesInput } from '../../library/search/list-duplicates.ts'
-import { usageError } from '../arguments.ts'
 import { flag, number, orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Section } from '../../core/model.ts'
-import { quote, writeCitation, writeTime } from '../../library/search/display-text.ts'
+import { writeTime } from '../../core/text/iso-time.ts'
+import { quote, writeCitation } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
 import { orNull, unlisted } from '../schemas.ts'

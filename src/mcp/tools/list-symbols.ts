@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { oneLine, quote } from '../../library/search/display-text.ts'
-import { clamp, pickArgument, withoutUndefined } from '../arguments.ts'
+import { clamp, pickArgument } from '../arguments.ts'
 import { number, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 

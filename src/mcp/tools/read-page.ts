@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { writeCitation, writeTime } from '../../library/search/display-text.ts'
+import { writeTime } from '../../core/text/iso-time.ts'
+import { writeCitation } from '../../library/search/display-text.ts'
 import { labelOf, versionFieldsOf } from '../../library/source.ts'
 import { PAGE, pageOf } from '../page-arguments.ts'
 import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { labelOf, RENDERINGS, type Source } from '../../library/source.ts'
-import { pickArgument, withoutUndefined } from '../arguments.ts'
+import { pickArgument } from '../arguments.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'

@@ -1,10 +1,13 @@
 import { z } from 'zod'
+import { usageError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
 import type { ContentType } from '../../core/retrieval/content-type.ts'
 import { RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { writeTime } from '../../core/text/iso-time.ts'
 import { clipText } from '../../core/text/lines.ts'
 import { writeList } from '../../core/text/list.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { Library } from '../../library/library.ts'
 import type { searchProject as SearchProject } from '../../library/projects/search-project.ts'
 import {
@@ -14,7 +17,6 @@ import {
   shortenChunk,
   writeCitation,
   writeMention,
-  writeTime,
 } from '../../library/search/display-text.ts'
 import {
   DUPLICATES,
@@ -25,7 +27,7 @@ import {
   type WideningFilter,
 } from '../../library/search.ts'
 import { writeToolRemedy } from '../../library/sources/shortfall.ts'
-import { clamp, nonBlank, parseList, pickArgument, usageError, withoutUndefined } from '../arguments.ts'
+import { clamp, nonBlank, parseList, pickArgument } from '../arguments.ts'
 import { writeEmptyLibrary } from '../empty-library.ts'
 import { flag, number, orNull, rare, text, texts, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'

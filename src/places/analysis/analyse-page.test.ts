@@ -3,8 +3,9 @@ import { extractPage } from '../../core/extract/extract-page.ts'
 import type { Page } from '../../core/model.ts'
 import { analysePage } from './analyse-page.ts'
 import { EMPTY_MATCHER, type PlaceMatch, type PlaceMatcher } from './matcher.ts'
-import { type IndexedPlace, writeNameIndex } from './name-index.ts'
+import type { IndexedPlace } from './name-forms.ts'
 import { openPlaceMatcher } from './open-matcher.ts'
+import { writeNameIndex } from './write-name-index.ts'
 
 const PLACES = openPlaceMatcher(
   writeNameIndex(

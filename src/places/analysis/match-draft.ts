@@ -1,6 +1,7 @@
 import type { CountryScores } from './match-context.ts'
 import type { NameIndex } from './match-index.ts'
-import { FORM_EXACT, FORM_PLURAL, FORM_RUN, findMentions, type Mention } from './match-mentions.ts'
+import { FORM_EXACT, FORM_PLURAL, findMentions, type Mention } from './match-mentions.ts'
+import { FORM_RUN } from './match-runs.ts'
 import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_ABBREV, NAME_DEMONYM, priorOf } from './match-score.ts'
 import {
   CASE_LOWER,

@@ -1,6 +1,7 @@
 import type { CoherenceScores } from './match-coherence.ts'
 import { type Casing, type Draft, isAdjacent, type TextContext } from './match-draft.ts'
-import { FORM_EXACT, FORM_INFLECTED, FORM_PLURAL, FORM_PREFIXED, FORM_RUN, type Mention } from './match-mentions.ts'
+import { FORM_EXACT, FORM_INFLECTED, FORM_PLURAL, FORM_PREFIXED, type Mention } from './match-mentions.ts'
+import { FORM_RUN } from './match-runs.ts'
 import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM, sizeSupport } from './match-score.ts'
 import {
   CASE_LOWER,

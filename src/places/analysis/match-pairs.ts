@@ -1,6 +1,6 @@
 import { type Draft, isAdjacent, type TextContext } from './match-draft.ts'
 import type { NameIndex } from './match-index.ts'
-import { FORM_RUN } from './match-mentions.ts'
+import { FORM_RUN } from './match-runs.ts'
 import { KIND_CITY, KIND_COUNTRY, KIND_REGION, NAME_DEMONYM } from './match-score.ts'
 import { CASE_UPPER, GAP_COMMA, GAP_SPACE, type Token } from './match-tokens.ts'
 import { NAME_KIND_MASK } from './name-index.ts'

@@ -3,9 +3,10 @@ import { classifyPage } from '../../core/classify/classify-page.ts'
 import { extractPage } from '../../core/extract/extract-page.ts'
 import type { Page } from '../../core/model.ts'
 import type { PlaceHub } from '../../library/ports/findings.ts'
-import { type IndexedPlace, writeNameIndex } from './name-index.ts'
+import type { IndexedPlace } from './name-forms.ts'
 import { openPlaceMatcher } from './open-matcher.ts'
 import { detectPlaceHub } from './place-hub.ts'
+import { writeNameIndex } from './write-name-index.ts'
 
 const PLACES = openPlaceMatcher(
   writeNameIndex(

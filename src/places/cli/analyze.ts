@@ -1,13 +1,14 @@
 import type { Command } from 'commander'
 import { AdvisedError } from '../../cli/advised-error.ts'
 import { interruptible } from '../../cli/interrupt.ts'
-import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from '../../cli/library.ts'
+import { addLibraryOptions, createHint, type Hint, withLibrary } from '../../cli/library.ts'
 import { type CommonFlags, configOf, wholeNumber } from '../../cli/options/options.ts'
 import { countOf, printableLine, type Streams, Terminal, writeNumber } from '../../cli/terminal.ts'
 import { hasNoPlaces, writeNoPlaces } from '../../cli/text/no-places.ts'
 import { RateMeter, writeRate } from '../../cli/text/progress.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { writeDuration } from '../../core/text/duration.ts'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import { ANALYSIS_VERSION } from '../analysis/page-analysis.ts'
 import type { AnalysisRun, RunOptions, RunProgress } from '../ports/analyses.ts'
 import type { PlacesLibrary } from '../ports/places-library.ts'
@@ -44,7 +45,7 @@ export function addAnalyze(program: Command, streams: Streams): void {
   addLibraryOptions(command)
   command.action((flags: AnalyzeFlags) => {
     if ((flags.runId === undefined) !== (flags.frames !== true)) {
-      throw new PharosError('USAGE', { problem: '--run-id and --frames are for servers, and go together' })
+      throw usageError('--run-id and --frames are for servers, and go together')
     }
     return flags.runId === undefined ? analyze(command, flags, streams) : runForServer(command, flags.runId)
   })
@@ -172,7 +173,7 @@ function writeRun({ options, progress }: AnalysisRun, ms: number): string {
 function runRecord({ id, status, startedAt, endedAt, options, progress }: AnalysisRun): Record<string, unknown> {
   const { lastPage, totalPages, gazetteerRevision, ...counts } = progress
   return {
-    ...{ run_id: id, status, started_at: timeRecord(startedAt), ended_at: timeRecord(endedAt) },
+    ...{ run_id: id, status, started_at: isoOrNull(startedAt), ended_at: isoOrNull(endedAt) },
     analysis_version: options.analysisVersion,
     gazetteer_revision: gazetteerRevision,
     dry_run: options.dryRun,

@@ -2,13 +2,14 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { ChecksFailedError } from '../../cli/checks-failed-error.ts'
 import { interruptible } from '../../cli/interrupt.ts'
-import { addLibraryOptions, createHint, type Hint, timeRecord, withLibrary } from '../../cli/library.ts'
+import { addLibraryOptions, createHint, type Hint, withLibrary } from '../../cli/library.ts'
 import { type CommonFlags, configOf, nonEmptyText, oneOf } from '../../cli/options/options.ts'
 import { countOf, printableLine, type Streams, Terminal } from '../../cli/terminal.ts'
 import { hasNoPlaces, writeNoPlaces } from '../../cli/text/no-places.ts'
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import { COLUMNS } from '../gazetteer/csv.ts'
 import type {
   Gazetteer,
@@ -81,7 +82,7 @@ const ACTION_RUNNERS: Readonly<Record<Action, (invocation: Invocation) => Promis
 
 function refuseStrayFlags(what: Action, { from, file, countriesOnly, out }: GazetteerFlags): void {
   const refuse = (problem: string): never => {
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   const given = Object.entries({ from, file, 'countries-only': countriesOnly }).find(([, value]) => value !== undefined)
   if (what !== 'import' && given !== undefined) {
@@ -244,6 +245,6 @@ function writeCredit({ name, version, license, attribution, url }: StoredGazette
 function summaryRecord({ sources, ...counts }: GazetteerSummary): Record<string, unknown> {
   return {
     gazetteer: counts,
-    sources: sources.map(({ importedAt, ...source }) => ({ ...source, imported_at: timeRecord(importedAt) })),
+    sources: sources.map(({ importedAt, ...source }) => ({ ...source, imported_at: isoOrNull(importedAt) })),
   }
 }

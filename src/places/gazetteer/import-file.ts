@@ -3,10 +3,11 @@ import { open } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PharosError } from '../../core/errors.ts'
+import { isJsonObject } from '../../core/json/is-json-object.ts'
 import { tryParseJson } from '../../core/json/try-parse-json.ts'
 import type { Gazetteer, GazetteerImportResult, GazetteerSource, SourcedPlace } from '../ports/gazetteer.ts'
 import { type NumberedLine, readColumns, readRows } from './csv.ts'
-import { isJsonObject, parsePlace, parseSource, type RawRecord } from './parse-place.ts'
+import { parsePlace, parseSource, type RawRecord } from './parse-place.ts'
 
 /** A file of places, and its callbacks. */
 export interface ImportFileOptions {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../core/json/is-json-object.ts'
 import { PLACE_KINDS, type PlaceKind } from '../../library/ports/findings.ts'
 import {
   NAME_KINDS,
@@ -17,11 +18,6 @@ export type RawRecord = Readonly<Record<string, unknown>>
 
 /** Why a place is invalid. */
 class PlaceFormatError extends Error {}
-
-/** Whether a JSON value is an object. */
-export function isJsonObject(value: unknown): value is RawRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Parses a source in the file's head; undefined when it has no name. */
 export function parseSource(value: unknown): GazetteerSource | undefined {

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { renderPage } from '../../http/pages/layout.ts'
 import {
   type Column,
@@ -25,7 +26,6 @@ import {
 } from '../../http/pages/parts.ts'
 import { readNumber, readText, readWord } from '../../http/pages/query.ts'
 import type { HttpPorts } from '../../http/ports.ts'
-import { withoutUndefined } from '../../http/without-undefined.ts'
 import { PLACE_KINDS, type PlaceKind } from '../../library/ports/findings.ts'
 import type { Place, PlaceName } from '../analysis/place.ts'
 import type {

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import { renderPage } from '../../http/pages/layout.ts'
 import {
   type Column,
@@ -23,7 +24,6 @@ import {
   writeText,
 } from '../../http/pages/parts.ts'
 import { readNumber, readText, readWord } from '../../http/pages/query.ts'
-import { withoutUndefined } from '../../http/without-undefined.ts'
 import { type HubCoverage, PLACE_KINDS, type StoredHub } from '../../library/ports/findings.ts'
 import type { HubQuery } from '../ports/place-hubs.ts'
 import type { AnalysisStores } from './place-stores.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { isoOf } from '../../core/text/iso-time.ts'
 import type { HttpPorts } from '../../http/ports.ts'
-import { isoOf } from '../../http/time.ts'
 import { PLACE_KINDS } from '../../library/ports/findings.ts'
 import type { GazetteerSummary, PlaceArticle, PlaceMention } from '../ports/gazetteer.ts'
 import { withAnalysisStores } from './place-stores.ts'

@@ -1,6 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
+import { isoOf, isoOrNull } from '../../core/text/iso-time.ts'
 import type { HttpPorts } from '../../http/ports.ts'
-import { isoOf, isoOrNull } from '../../http/time.ts'
 import type { AnalysisRun, RunEvent, RunOptions } from '../ports/analyses.ts'
 
 /** An analysis run in a response. */

@@ -1,5 +1,5 @@
+import { decodePart } from '../../core/url/decode-part.ts'
 import { classifyUrl } from '../../core/url/page-url.ts'
-import { decodePart } from '../../core/url/query.ts'
 
 /** The form of a path segment, judged by its characters alone. */
 export type SegmentForm = 'word' | 'headline' | 'id' | 'number' | 'year' | 'month' | 'day'

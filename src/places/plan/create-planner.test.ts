@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { PLACES } from '../../../test/plan/small-world.ts'
-import type { Discovery } from '../../crawl/ledger.ts'
+import type { Discovery } from '../../crawl/ledger-reasons.ts'
 import type { CompletedVisit, PlanStep } from '../../crawl/planning/planner.ts'
 import type { VisitedRow } from '../../library/ports/crawl-plans.ts'
 import type { HubVerdict } from '../../library/ports/findings.ts'

@@ -1,4 +1,5 @@
-import { type Discovery, isRead, type Refusal } from '../../crawl/ledger.ts'
+import { isRead, type Refusal } from '../../crawl/ledger.ts'
+import type { Discovery } from '../../crawl/ledger-reasons.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import {
   type CandidateAddress,

@@ -1,4 +1,4 @@
-import { decodePart } from '../../core/url/query.ts'
+import { decodePart } from '../../core/url/decode-part.ts'
 import type { HubVerdict } from '../../library/ports/findings.ts'
 import type { Address, Segment } from './address.ts'
 import type { NamedPlace, PlaceNames } from './place-names.ts'

@@ -10,7 +10,6 @@ import {
   type Analyses,
   type AnalysisRun,
   type AnalysisVersions,
-  type HostLocale,
   type PageToAnalyse,
   RUN_STAGES,
   type RunChange,
@@ -21,8 +20,10 @@ import {
   type RunStage,
 } from '../ports/analyses.ts'
 import type { PlacesLibrary } from '../ports/places-library.ts'
+import { addBatch } from './add-batch.ts'
 import { beginRun, NO_PROGRESS, requireAnalyses } from './begin-run.ts'
-import { judgeDomain, judgeLocale } from './judge-domain.ts'
+import { HostLocales } from './host-locales.ts'
+import { judgeDomain } from './judge-domain.ts'
 import { listReached } from './reached-milestones.ts'
 
 /** Input of an analysis run. */
@@ -93,8 +94,7 @@ class ActiveRun {
   readonly #analyse: AnalysePage
   #run: AnalysisRun
   #places: PlaceMatcher = EMPTY_MATCHER
-  /** Countries of the hosts whose pages this run has analysed so far. */
-  readonly #countries = new Map<string, string | null>()
+  readonly #locales: HostLocales
   #listedFailureCount = 0
   #isOver = false
   /** Set when another process has taken the run over. */
@@ -108,6 +108,7 @@ class ActiveRun {
   ) {
     this.#library = library
     this.#analyses = requireAnalyses(library)
+    this.#locales = new HostLocales(this.#analyses, run.options.dryRun)
     this.#holder = { id: run.id, runner: run.runner }
     this.#options = run.options
     this.#signal = signal
@@ -199,30 +200,11 @@ class ActiveRun {
   async #settleLocales(): Promise<void> {
     if (this.#options.skipPages || this.#options.dryRun) return
     for (const [i, host] of (await this.#analyses.listHosts(null)).entries()) {
-      const locale = await this.#judgeLocale(host)
-      const stored = await this.#analyses.readLocale(host)
-      const isStored = stored?.countryCode === locale.countryCode && stored.confidence === locale.confidence
-      if (!isStored) await this.#analyses.writeLocale(host, locale)
+      await this.#locales.settle(host)
       // Sends a heartbeat after every batch and yields to other work, because there may be many hosts.
       if (i % BATCH_SIZE === BATCH_SIZE - 1) await this.#change({})
       await this.#library.clock.sleep(0, this.#signal)
     }
-  }
-
-  async #judgeLocale(host: string): Promise<HostLocale> {
-    const byDomain = judgeLocale(host, [])
-    return byDomain.countryCode === null ? judgeLocale(host, await this.#analyses.listTitleCountries(host)) : byDomain
-  }
-
-  /** Returns the country of a host, and determines it now for a host added meanwhile. */
-  async #countryOf(host: string): Promise<string | null> {
-    const known = this.#countries.get(host)
-    if (known !== undefined) return known
-    const stored = this.#options.dryRun ? undefined : await this.#analyses.readLocale(host)
-    const locale = stored ?? (await this.#judgeLocale(host))
-    if (stored === undefined && !this.#options.dryRun) await this.#analyses.writeLocale(host, locale)
-    this.#countries.set(host, locale.countryCode)
-    return locale.countryCode
   }
 
   async *#analysePages(): AsyncGenerator<AnalysisEvent, void> {
@@ -254,7 +236,7 @@ class ActiveRun {
     const done: { readonly page: PageToAnalyse; readonly analysed: AnalysedPage }[] = []
     const failures: { readonly page: PageToAnalyse; readonly problem: string }[] = []
     for (const page of pages) {
-      const hostCountry = await this.#countryOf(page.host)
+      const hostCountry = await this.#locales.countryOf(page.host)
       try {
         const context = hostCountry === null ? {} : { hostCountry }
         done.push({ page, analysed: this.#analyse(page.page, this.#places, context) })
@@ -264,7 +246,7 @@ class ActiveRun {
       }
     }
     const hubs = await this.#countHubs(done)
-    const progress = await this.#withTotal(addUp(this.#progress, { pages, done, hubs, failed: failures.length }))
+    const progress = await this.#withTotal(addBatch(this.#progress, { pages, done, hubs, failed: failures.length }))
     await this.#keep(progress, this.#options.dryRun ? [] : done)
     for (const { page, problem } of failures) {
       if (this.#listedFailureCount++ < MAX_LISTED_FAILURES) {
@@ -303,7 +285,7 @@ class ActiveRun {
     for (const host of await this.#analyses.listHosts(domainLimit)) {
       this.#signal.throwIfAborted()
       const figures = await this.#analyses.measureDomain(host, this.#library.clock.now())
-      const domain = judgeDomain(figures, await this.#countryOf(host))
+      const domain = judgeDomain(figures, await this.#locales.countryOf(host))
       if (!dryRun) await this.#analyses.writeDomain(domain)
       progress = { ...progress, domains: progress.domains + 1, news: progress.news + Number(domain.isNews) }
       await this.#keep(progress, [])
@@ -388,29 +370,6 @@ class ActiveRun {
     if (this.#isOver || this.isLost) return
     this.#isOver = true
     await this.#analyses.changeRun(this.#holder, { runner: null, heartbeatAt: 0 }).catch(() => false)
-  }
-}
-
-/** Result of one batch of pages. */
-interface BatchResult {
-  readonly pages: readonly PageToAnalyse[]
-  readonly done: readonly { readonly analysed: AnalysedPage }[]
-  readonly hubs: number
-  readonly failed: number
-}
-
-function addUp(before: RunProgress, { pages, done, hubs, failed }: BatchResult): RunProgress {
-  const countOf = (kind: string) => done.filter(({ analysed }) => analysed.classification.kind === kind).length
-  return {
-    ...before,
-    pages: before.pages + pages.length,
-    articles: before.articles + countOf('article'),
-    navs: before.navs + countOf('nav'),
-    others: before.others + countOf('other'),
-    places: before.places + done.reduce((sum, { analysed }) => sum + analysed.analysis.findings.places.length, 0),
-    hubs: before.hubs + hubs,
-    failed: before.failed + failed,
-    lastPage: pages.at(-1)?.id ?? before.lastPage,
   }
 }
 

@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { ANALYSIS_VERSION } from '../analysis/page-analysis.ts'
 import type { Analyses, AnalysisRun, RunOptions, RunProgress } from '../ports/analyses.ts'
 import type { PlacesLibrary } from '../ports/places-library.ts'
@@ -80,7 +80,7 @@ export function fillOptions(given: Partial<RunOptions>): RunOptions {
   checkCount('analysisVersion', analysisVersion)
   if (analysisVersion > ANALYSIS_VERSION) {
     const problem = `analysisVersion: this program supports versions up to ${ANALYSIS_VERSION}, got ${analysisVersion}`
-    throw new PharosError('USAGE', { problem })
+    throw usageError(problem)
   }
   checkCount('pageLimit', pageLimit)
   checkCount('domainLimit', domainLimit)
@@ -89,7 +89,7 @@ export function fillOptions(given: Partial<RunOptions>): RunOptions {
 
 function checkCount(name: string, value: number | null): void {
   if (value === null || (Number.isSafeInteger(value) && value >= 1)) return
-  throw new PharosError('USAGE', { problem: `${name}: expected a whole number from 1 up, got ${value}` })
+  throw usageError(`${name}: expected a whole number from 1 up, got ${value}`)
 }
 
 /** Whether the given options match a run. `verbose` does not affect the work; a request without options never resumes a dry run. */

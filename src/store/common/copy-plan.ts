@@ -103,3 +103,8 @@ export function hideSourceName(row: CopyRow): CopyRow {
   const hidden = `arriving ${row[id]}`
   return row.with(uuid, hidden).with(name, hidden).with(version, null)
 }
+
+/** The stored name of a table. */
+export function tableName({ name }: CopyTable): string {
+  return name === 'canonical_names' ? 'places' : name
+}

@@ -1,7 +1,7 @@
 import type { Page } from '../../core/model.ts'
 import { writeLayout } from '../../core/retrieval/page-layout.ts'
 import { createPageSignature } from '../../core/retrieval/page-signature.ts'
-import type { PageRecord } from '../../crawl/ledger.ts'
+import type { PageRecord } from '../../crawl/settlement.ts'
 import type { ChunkSpan } from '../../library/ports/store.ts'
 import { setExcluded } from '../common/columns.ts'
 import { packHash, unpackHash } from '../common/hash.ts'

@@ -49,12 +49,7 @@ export function createWorkers(db: Database): Workers {
       await db.run('DELETE FROM workers WHERE id = $1', [id])
     },
     list: () => listWorkers(db),
-    countLeases: async () =>
-      (
-        await db.get<{ leases: number }>(
-          `SELECT count(*) AS leases FROM hosts WHERE leased_until > 0 AND leased_until > ${NOW}`,
-        )
-      )?.leases ?? 0,
+    countLeases: () => countLeases(db),
     admit: (job, isBegun, check, send) =>
       db.transaction(async (sql) => {
         await lock(sql, 'admission')
@@ -118,6 +113,11 @@ export function createWorkers(db: Database): Workers {
     // After a gap, notifications may have been missed, so listeners are woken as if jobs had changed.
     listen: (wake) => db.listen((topic) => wake(isTopic(topic) ? topic : 'jobs')),
   }
+}
+
+async function countLeases(db: Database): Promise<number> {
+  const sql = `SELECT count(*) AS leases FROM hosts WHERE leased_until > 0 AND leased_until > ${NOW}`
+  return (await db.get<{ leases: number }>(sql))?.leases ?? 0
 }
 
 function toShared({ worker, wantsPause, askedEnd, holder, isBegun, ...columns }: SharedColumns): SharedJob {

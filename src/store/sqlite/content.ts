@@ -1,5 +1,5 @@
 import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import type { PageRecord } from '../../crawl/ledger.ts'
+import type { PageRecord } from '../../crawl/settlement.ts'
 import { listColumns, valuesOf } from '../common/columns.ts'
 import { ANALYSED_FACTS, COPIED_FACTS, compareMetadata, type StoredMetadata } from '../common/metadata-diff.ts'
 import { STORED_CHUNK_COLUMNS, toChunkRecord } from '../common/stored-content.ts'

@@ -2,10 +2,16 @@ import { setImmediate as pause } from 'node:timers/promises'
 import type { Page } from '../../core/model.ts'
 import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
 import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
-import { NOTHING_REQUEUED, type OfferResult } from '../../crawl/ledger.ts'
+import {
+  type HostRecords,
+  NOTHING_REQUEUED,
+  type OfferResult,
+  type RowLedger,
+  type VisitLedger,
+} from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/store-retry.ts'
 import type { DiskStore, LibraryStore } from '../../library/ports/library-store.ts'
-import type { PageRef, StoreMatch, StoreQuery } from '../../library/ports/store.ts'
+import type { ContentStore, PageRef, SourceStore, Store, StoreMatch, StoreQuery } from '../../library/ports/store.ts'
 import { checkInBatches, removeInBatches } from '../common/batches.ts'
 import { decodeStored } from '../common/damage.ts'
 import type { CrawlRef } from '../common/ledger/crawl-ref.ts'
@@ -56,6 +62,33 @@ export async function openSqliteStore(
 }
 
 function createStore(db: Database, location: string, lockTimeoutMs: number): SqliteStore {
+  const parts = createParts(db, location, lockTimeoutMs)
+  const { sources, index, write, clearRemoved, readClass, readStats } = parts
+  return {
+    location,
+    ...createSourceStore(parts),
+    ...createVisitLedger(parts),
+    ...createRowLedger(parts),
+    ...createHostRecords(parts),
+    ...createContentStore(parts),
+    vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
+    jobLog: createJobLog(db, write),
+    addresses: createAddresses(db),
+    readClass: async (sourceId, key) => readClass(sourceId, key),
+    libraryCopy: createLibraryCopy({ db, path: location, write, index, clear: clearRemoved }),
+    stats: async () => readStats(),
+    access: { type: 'sqlite', db, write },
+    close: async () => {
+      db.close()
+    },
+  }
+}
+
+/** The parts of a store, and how they write. */
+type StoreParts = ReturnType<typeof createParts>
+
+/** Creates the parts of a store. */
+function createParts(db: Database, location: string, lockTimeoutMs: number) {
   const layouts = createLayouts(db)
   const index = createChunkIndex(createIndexStorage(db, layouts))
   const indexMaintenance = createIndexMaintenance(db, index)
@@ -97,58 +130,6 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
   const tidyIndex = async (): Promise<void> => {
     while (await write(() => index.advance()).catch(ignoreBlocked)) await pause()
   }
-  const stateKey = createStateKey(db)
-  /** The state of the library at the last search. */
-  let stateAtSearch = ''
-  // One transaction gives the search a consistent snapshot.
-  const search = db.transaction(
-    ({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] => {
-      stateAtSearch = stateKey()
-      const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
-      const tests = createChunkTests(filter)
-      const alsoNumbers = also.flatMap(({ sourceId, chunkId, number }) => {
-        return number ?? within(sourceId, undefined, (source) => content.findNumber(source, chunkId)) ?? []
-      })
-      return decodeStored(() =>
-        index.search({ query, limit, sources: numbers && new Set(numbers), tests, also: alsoNumbers, explain }),
-      )
-    },
-  )
-  const readMatches = db.transaction((matches: readonly StoreMatch[]) =>
-    content.readMatches(matches, stateKey() === stateAtSearch),
-  )
-  const readSignatures = db.transaction((pages: readonly PageRef[]) => {
-    const facts = readFacts(pages.map(({ page }) => page ?? NO_PAGE))
-    return pages.map(({ sourceId, key, page }, i) =>
-      page === undefined ? within(sourceId, undefined, (source) => signatures.read(source, key)) : facts[i]?.signature,
-    )
-  })
-  const fillSignatures = async (describe: (page: Page) => Page, signal?: AbortSignal): Promise<number> => {
-    let filled = 0
-    for (let last = 0; signal?.aborted !== true; await pause()) {
-      const missing = signatures.findMissing(last)
-      if (missing === undefined) break
-      const { rows } = missing
-      const newCount = rows.length === 0 ? 0 : await write(() => signatures.fill(rows, describe)).catch(ignoreBlocked)
-      if (newCount === false) break
-      filled += newCount
-      last = missing.last
-    }
-    return filled
-  }
-  const measureIndex = db.transaction(index.countIndexed)
-  const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
-    const removable = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
-      bulkUpdates.listRemovable(source, crawl.number, withUnseen),
-    )
-    const removed = await removeInBatches(removable, (batch) =>
-      writeFor(sourceId, crawlId, 0, (_, crawl) => bulkUpdates.remove(batch, crawl.number, withUnseen)),
-    )
-    if (withUnseen) {
-      await writeFor(sourceId, crawlId, undefined, (source, crawl) => bulkUpdates.markFailedGone(source, crawl.number))
-    }
-    return removed
-  }
   /** Queries a source; an unknown source gives `nothing`. */
   const within = <T>(sourceId: string, nothing: T, query: (source: number) => T): T => {
     const source = sources.numberOf(sourceId)
@@ -156,8 +137,15 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
   }
 
   return {
-    location,
+    ...{ db, index, indexMaintenance, sources, crawls, hosts, lists, aliases, rows, signatures, readFacts, content },
+    ...{ finds, frontier, settlements, bulkUpdates, readStats, readClass },
+    ...{ crawlOf, write, writeFor, clearRemoved, tidyIndex, within },
+  }
+}
 
+/** Creates the part of the store for sources and crawls. */
+function createSourceStore({ sources, crawls, write, clearRemoved, tidyIndex, within }: StoreParts): SourceStore {
+  return {
     addSource: (source) => write(() => sources.add(source)),
     listSources: async () => sources.list(),
     updateSource: (id, change, crawlId) =>
@@ -170,7 +158,6 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
       await tidyIndex()
       return removed
     },
-
     beginCrawl: (crawl, staleMs, resume, goneRunner) => write(() => crawls.begin(crawl, staleMs, resume, goneRunner)),
     touchCrawl: (id, now, runner) => write(() => crawls.touch(id, now, runner)),
     endCrawl: async (id, summary, now, runner) => {
@@ -179,7 +166,26 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
     },
     listRunning: async () => crawls.listRunning(),
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),
+  }
+}
 
+/** Creates the part of the ledger for finds and visits. */
+function createVisitLedger(parts: StoreParts): VisitLedger {
+  const { sources, crawls, aliases, rows, finds, frontier, settlements, bulkUpdates, crawlOf, write } = parts
+  const { writeFor, within } = parts
+  const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
+    const removable = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
+      bulkUpdates.listRemovable(source, crawl.number, withUnseen),
+    )
+    const removed = await removeInBatches(removable, (batch) =>
+      writeFor(sourceId, crawlId, 0, (_, crawl) => bulkUpdates.remove(batch, crawl.number, withUnseen)),
+    )
+    if (withUnseen) {
+      await writeFor(sourceId, crawlId, undefined, (source, crawl) => bulkUpdates.markFailedGone(source, crawl.number))
+    }
+    return removed
+  }
+  return {
     offer: (sourceId, crawlId, found, now, newAliases = [], maxRows) =>
       writeFor<OfferResult[]>(
         sourceId,
@@ -237,8 +243,16 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
         return bulkUpdates.countRemovable(source, sources.crawlNumber(source, crawlId), withUnseen)
       }),
     removeProven,
+  }
+}
 
+/** Creates the part of the ledger for rows and lists. */
+function createRowLedger(parts: StoreParts): RowLedger & Pick<Store, 'listAliases'> {
+  const { lists, aliases, rows, content, write, writeFor, within } = parts
+  return {
+    readLinks: async (sourceId, key) => within(sourceId, [], (source) => content.readLinks(source, key)),
     findRow: async (sourceId, key) => within(sourceId, undefined, (source) => rows.find(source, key)),
+    listRows: async (sourceId, filter) => within(sourceId, [], (source) => rows.list(source, filter)),
     readList: async (sourceId, url) => within(sourceId, undefined, (source) => lists.read(source, url)),
     writeList: (sourceId, crawlId, record) =>
       writeFor(sourceId, crawlId, undefined, (source) => lists.write(source, record)),
@@ -247,7 +261,6 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
       writeFor(sourceId, crawlId, 0, (source, crawl) => lists.confirm(source, crawl.number, url, key, now)),
     listUnseenLists: async (sourceId, crawlId, discovery) =>
       within(sourceId, [], (source) => rows.listUnseenLists(source, crawlId, discovery)),
-    listRows: async (sourceId, filter) => within(sourceId, [], (source) => rows.list(source, filter)),
     findUnread: async (sourceId, crawlId, reasons) =>
       within(sourceId, undefined, (source) => rows.findUnread(source, crawlId, reasons)),
     checkAliases: (sourceId, now) =>
@@ -256,7 +269,12 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
       ),
     countLedger: async (sourceId) => within(sourceId, toCounts([]), (source) => rows.count(source)),
     listAliases: async (sourceId, url) => within(sourceId, [], (source) => aliases.list(source, url)),
+  }
+}
 
+/** Creates the part of the ledger for hosts. */
+function createHostRecords({ hosts, write }: StoreParts): HostRecords {
+  return {
     readClock: async (host, now) => hosts.readClock(host, now),
     changeClock: (host, now, change) =>
       write(() => {
@@ -266,8 +284,53 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
       }),
     readRobots: async (origin) => hosts.readRobots(origin),
     writeRobots: (record) => write(() => hosts.writeRobots(record)),
+  }
+}
 
-    readLinks: async (sourceId, key) => within(sourceId, [], (source) => content.readLinks(source, key)),
+/** Creates the part of the store for pages, chunks and search. */
+function createContentStore(parts: StoreParts): ContentStore {
+  const { index, indexMaintenance, sources, signatures, readFacts, content, write, within, db } = parts
+  const stateKey = createStateKey(db)
+  /** The state of the library at the last search. */
+  let stateAtSearch = ''
+  // One transaction gives the search a consistent snapshot.
+  const search = db.transaction(
+    ({ query, limit, filter = {}, also = [], explain = false }: StoreQuery): StoreMatch[] => {
+      stateAtSearch = stateKey()
+      const numbers = filter.sourceIds?.flatMap((id) => sources.numberOf(id) ?? []) ?? sources.listVisible()
+      const tests = createChunkTests(filter)
+      const alsoNumbers = also.flatMap(({ sourceId, chunkId, number }) => {
+        return number ?? within(sourceId, undefined, (source) => content.findNumber(source, chunkId)) ?? []
+      })
+      return decodeStored(() =>
+        index.search({ query, limit, sources: numbers && new Set(numbers), tests, also: alsoNumbers, explain }),
+      )
+    },
+  )
+  const readMatches = db.transaction((matches: readonly StoreMatch[]) =>
+    content.readMatches(matches, stateKey() === stateAtSearch),
+  )
+  const readSignatures = db.transaction((pages: readonly PageRef[]) => {
+    const facts = readFacts(pages.map(({ page }) => page ?? NO_PAGE))
+    return pages.map(({ sourceId, key, page }, i) =>
+      page === undefined ? within(sourceId, undefined, (source) => signatures.read(source, key)) : facts[i]?.signature,
+    )
+  })
+  const fillSignatures = async (describe: (page: Page) => Page, signal?: AbortSignal): Promise<number> => {
+    let filled = 0
+    for (let last = 0; signal?.aborted !== true; await pause()) {
+      const missing = signatures.findMissing(last)
+      if (missing === undefined) break
+      const { rows } = missing
+      const newCount = rows.length === 0 ? 0 : await write(() => signatures.fill(rows, describe)).catch(ignoreBlocked)
+      if (newCount === false) break
+      filled += newCount
+      last = missing.last
+    }
+    return filled
+  }
+  const measureIndex = db.transaction(index.countIndexed)
+  return {
     readPage: async (sourceId, key) => within(sourceId, undefined, (source) => content.readPage(source, key)),
     readExcerpt: async (sourceId, key, chunkIndex) =>
       within(sourceId, undefined, (source) => decodeStored(() => content.readExcerpt(source, key, chunkIndex))),
@@ -298,16 +361,6 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
     readMatches: async (matches) => readMatches(matches),
     readIndexState: async () => measureIndex(),
     indexMissingChunks: (signal) => indexMaintenance.runAll(signal),
-    vectors: createVectors(db, { sources, write, createTest: (filter) => index.createTest(createChunkTests(filter)) }),
-    jobLog: createJobLog(db, write),
-    addresses: createAddresses(db),
-    readClass: async (sourceId, key) => readClass(sourceId, key),
-    libraryCopy: createLibraryCopy({ db, path: location, write, index, clear: clearRemoved }),
-    stats: async () => readStats(),
-    access: { type: 'sqlite', db, write },
-    close: async () => {
-      db.close()
-    },
   }
 }
 

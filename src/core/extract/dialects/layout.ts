@@ -1,3 +1,4 @@
+import { capitalize } from '../../text/capitalize.ts'
 import { isBlank, trimBlank } from '../../text/lines.ts'
 import { admonitionKind } from '../normalize/admonitions.ts'
 import { CODE_INDENT, cutIndent, IndentStack, indentOf } from './indent-stack.ts'
@@ -387,8 +388,4 @@ function pairContainers(items: readonly Item[]): ReadonlyMap<number, number> {
     if (marks !== undefined) open.push({ at, character: marks.charAt(0), length: marks.length })
   }
   return ends
-}
-
-function capitalize(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1)
 }

@@ -1,6 +1,6 @@
 import type { Element } from '../../html/tree.ts'
+import { decodePart } from '../../url/decode-part.ts'
 import { drop } from '../drop.ts'
-import { decodeFragment } from './fragment.ts'
 import { listDescendants, shortText } from './rule.ts'
 
 const STEP = 'footnotes'
@@ -63,7 +63,7 @@ export class Footnotes {
   #collectRef(link: Element): void {
     const href = link.attribute('href') ?? ''
     if (!href.startsWith('#') || href.length < 2 || !isRef(link)) return
-    const id = decodeFragment(href.slice(1))
+    const id = decodePart(href.slice(1))
     const refs = this.#refs.get(id)
     if (refs === undefined) this.#refs.set(id, [link])
     else refs.push(link)
@@ -129,7 +129,7 @@ function dropBackLinks(note: Note, refs: readonly Element[]): void {
     const href = element.name === 'a' ? (element.attribute('href') ?? '') : ''
     const leadsBack =
       href.startsWith('#') &&
-      (targets.has(decodeFragment(href.slice(1))) || BACK_SIGN.test(shortText(element, MAX_LABEL) ?? 'long'))
+      (targets.has(decodePart(href.slice(1))) || BACK_SIGN.test(shortText(element, MAX_LABEL) ?? 'long'))
     const hasBackClass = element.hasAttribute('class') && element.classes.some((name) => BACK_CLASS.test(name))
     if (leadsBack || hasBackClass) drop(element, STEP, 'link back from a note')
   }

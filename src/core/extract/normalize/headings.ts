@@ -1,6 +1,6 @@
 import { Element, type Node } from '../../html/tree.ts'
+import { decodePart } from '../../url/decode-part.ts'
 import { drop } from '../drop.ts'
-import { decodeFragment } from './fragment.ts'
 import { elementAfter, elementBefore, hasText, listDescendants, type Rule, shortText, wrapChildren } from './rule.ts'
 
 const STEP = 'headings'
@@ -84,7 +84,7 @@ function firstChild(parent: Element): Node | undefined {
 function fragmentOf(link: Element): string {
   const href = link.attribute('href') ?? ''
   const at = href.indexOf('#')
-  return at === -1 ? '' : decodeFragment(href.slice(at + 1))
+  return at === -1 ? '' : decodePart(href.slice(at + 1))
 }
 
 const PERMALINK_CLASSES = new Set(

@@ -69,91 +69,17 @@ export function gatherSignals(
   content: readonly Element[],
   metadata: Metadata,
 ): PageSignals {
-  const parts = { visibleText: '', noscript: '', sources: '', scripts: '' }
-  let title = ''
-  let heading = ''
-  let scriptLength = 0
-  let refresh = snapshot.headers?.['refresh'] ?? ''
-  let hasPassword = false
-  let hasUserField = false
-  const targets: string[] = []
-  const frames: string[] = []
-  let hasEmptyRoot = false
-  let rootsLeft = MAX_ROOTS
-
-  /** Reads an element that is never visible. */
-  const readInvisible = (element: Element) => {
-    if (element.name === 'noscript') {
-      if (parts.noscript.length < MAX_TEXT) parts.noscript += ` ${lineIn(element)}`
-    } else if (element.name === 'script') {
-      readSource(element)
-      const text = textIn(element, Number.POSITIVE_INFINITY)
-      scriptLength += text.length
-      if (parts.scripts.length < MAX_SCRIPT) parts.scripts += `${text.slice(0, MAX_SCRIPT)}\n`
-    }
-  }
-
-  const readSource = (element: Element): string | undefined => {
-    const source = element.attribute('src')
-    if (source !== undefined) parts.sources += `${source.slice(0, 500)}\n`
-    return source
-  }
-
-  const readSignalElement = (element: Element, isVisible: boolean) => {
-    switch (element.name) {
-      case 'title':
-        if (title === '') title = lineIn(element)
-        break
-      case 'meta':
-        if (element.attribute('http-equiv')?.toLowerCase() === 'refresh') refresh ||= element.attribute('content') ?? ''
-        break
-      case 'h1':
-        if (heading === '' && isVisible) heading = lineIn(element)
-        break
-      case 'input':
-        hasPassword ||= isVisible && isPassword(element)
-        hasUserField ||= isVisible && isUserField(element)
-        break
-      case 'a': {
-        const href = isVisible && targets.length < 2 ? element.attribute('href') : undefined
-        if (href !== undefined) targets.push(href)
-        break
-      }
-      case 'iframe':
-        readSource(element)
-        break
-      case 'frame': {
-        const source = readSource(element)
-        if (source !== undefined) frames.push(source)
-        break
-      }
-    }
-  }
-
-  const visit = (element: Element, isParentVisible: boolean) => {
-    if (INVISIBLE_ELEMENTS.has(element.name)) {
-      readInvisible(element)
-      return
-    }
-    const isVisible = isParentVisible && element.dropped?.step !== 'hidden'
-    if (SIGNAL_ELEMENTS.has(element.name)) readSignalElement(element, isVisible)
-    if (!hasEmptyRoot && APP_ROOT.test(element.id) && rootsLeft-- > 0) hasEmptyRoot = isEmpty(element)
-    for (const child of element.children) {
-      if (typeof child !== 'string') visit(child, isVisible)
-      else if (isVisible && parts.visibleText.length < MAX_TEXT) parts.visibleText += child.slice(0, MAX_TEXT)
-    }
-    if (isVisible && parts.visibleText.length < MAX_TEXT) parts.visibleText += ' '
-  }
-  visit(root, true)
-
+  const tree = new TreeSignals(snapshot.headers?.['refresh'] ?? '')
+  tree.visit(root, true)
+  const { parts, title, heading, scriptLength, refresh, hasPassword, hasUserField, linkTargets, frames, hasEmptyRoot } =
+    tree
   let names: string | undefined
   const lengths = content.map(lengthsOf)
   return {
     url: snapshot.url,
     status: snapshot.status ?? 200,
     headers: snapshot.headers ?? {},
-    title,
-    heading,
+    ...{ title, heading, scriptLength, hasPassword, hasUserField, linkTargets, frames, refresh, hasEmptyRoot },
     canonical: metadata.canonical,
     ...parts,
     visibleText: parts.visibleText.replace(/\s+/g, ' ').trim(),
@@ -173,13 +99,90 @@ export function gatherSignals(
       names ??= namesIn(root)
       return names
     },
-    scriptLength,
-    hasPassword,
-    hasUserField,
-    linkTargets: targets,
-    frames,
-    refresh,
-    hasEmptyRoot,
+  }
+}
+
+/** The signals in the tree of a document. */
+class TreeSignals {
+  readonly parts = { visibleText: '', noscript: '', sources: '', scripts: '' }
+  title = ''
+  heading = ''
+  scriptLength = 0
+  refresh: string
+  hasPassword = false
+  hasUserField = false
+  readonly linkTargets: string[] = []
+  readonly frames: string[] = []
+  hasEmptyRoot = false
+  #rootsLeft = MAX_ROOTS
+
+  constructor(refresh: string) {
+    this.refresh = refresh
+  }
+
+  visit(element: Element, isParentVisible: boolean): void {
+    if (INVISIBLE_ELEMENTS.has(element.name)) {
+      this.#readInvisible(element)
+      return
+    }
+    const isVisible = isParentVisible && element.dropped?.step !== 'hidden'
+    if (SIGNAL_ELEMENTS.has(element.name)) this.#readSignalElement(element, isVisible)
+    if (!this.hasEmptyRoot && APP_ROOT.test(element.id) && this.#rootsLeft-- > 0) this.hasEmptyRoot = isEmpty(element)
+    for (const child of element.children) {
+      if (typeof child !== 'string') this.visit(child, isVisible)
+      else if (isVisible && this.parts.visibleText.length < MAX_TEXT) this.parts.visibleText += child.slice(0, MAX_TEXT)
+    }
+    if (isVisible && this.parts.visibleText.length < MAX_TEXT) this.parts.visibleText += ' '
+  }
+
+  /** Reads an element that is never visible. */
+  #readInvisible(element: Element): void {
+    if (element.name === 'noscript') {
+      if (this.parts.noscript.length < MAX_TEXT) this.parts.noscript += ` ${lineIn(element)}`
+    } else if (element.name === 'script') {
+      this.#readSource(element)
+      const text = textIn(element, Number.POSITIVE_INFINITY)
+      this.scriptLength += text.length
+      if (this.parts.scripts.length < MAX_SCRIPT) this.parts.scripts += `${text.slice(0, MAX_SCRIPT)}\n`
+    }
+  }
+
+  #readSource(element: Element): string | undefined {
+    const source = element.attribute('src')
+    if (source !== undefined) this.parts.sources += `${source.slice(0, 500)}\n`
+    return source
+  }
+
+  #readSignalElement(element: Element, isVisible: boolean): void {
+    switch (element.name) {
+      case 'title':
+        if (this.title === '') this.title = lineIn(element)
+        break
+      case 'meta':
+        if (element.attribute('http-equiv')?.toLowerCase() === 'refresh')
+          this.refresh ||= element.attribute('content') ?? ''
+        break
+      case 'h1':
+        if (this.heading === '' && isVisible) this.heading = lineIn(element)
+        break
+      case 'input':
+        this.hasPassword ||= isVisible && isPassword(element)
+        this.hasUserField ||= isVisible && isUserField(element)
+        break
+      case 'a': {
+        const href = isVisible && this.linkTargets.length < 2 ? element.attribute('href') : undefined
+        if (href !== undefined) this.linkTargets.push(href)
+        break
+      }
+      case 'iframe':
+        this.#readSource(element)
+        break
+      case 'frame': {
+        const source = this.#readSource(element)
+        if (source !== undefined) this.frames.push(source)
+        break
+      }
+    }
   }
 }
 

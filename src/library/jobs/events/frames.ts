@@ -170,18 +170,8 @@ export function parseFrame(line: string): Frame | undefined {
 
 /** Writes the human-readable line that ends the output of a crawl. */
 export function writeFinalStats({ visited, downloaded, saved, errors }: ProgressFrame): string {
-  return `${FINAL_STATS_PREFIX}${visited} pages visited, ${downloaded} downloaded, ${saved} saved, ${errors} errors`
+  return `Final stats: ${visited} pages visited, ${downloaded} downloaded, ${saved} saved, ${errors} errors`
 }
-
-/** Reads the number of visits from the line of {@link writeFinalStats}; undefined for any other line. */
-export function parseFinalStats(line: string): number | undefined {
-  const count = line.startsWith(FINAL_STATS_PREFIX)
-    ? /^\d{1,15}(?= pages visited)/.exec(line.slice(FINAL_STATS_PREFIX.length))
-    : null
-  return count === null ? undefined : Number(count[0])
-}
-
-const FINAL_STATS_PREFIX = 'Final stats: '
 
 function isFrameType(word: string): word is FrameType {
   return Object.hasOwn(SHAPES, word)

@@ -4,7 +4,7 @@ import { createManualClock } from '../../../../test/dispatch/manual-clock.ts'
 import { createMemoryJobLog } from '../../../../test/memory-store/job-log.ts'
 import { PharosError } from '../../../core/errors.ts'
 import type { JobLog, JobNote } from '../../ports/job-log.ts'
-import { createLogWriter } from './log-writer.ts'
+import { LogWriter } from './log-writer.ts'
 
 const JOB = jobOf('j1')
 
@@ -40,7 +40,7 @@ function open({ maxNotes = 20_000 } = {}) {
     },
   }
   const jobLog = async () => guarded
-  const writer = createLogWriter({ jobLog, clock, maxNotes, warn: (message) => warnings.push(message) })
+  const writer = new LogWriter({ jobLog, clock, maxNotes, warn: (message) => warnings.push(message) })
   return { clock, log, warnings, batches, trouble, writer }
 }
 

@@ -3,7 +3,7 @@ import { countOf } from '../../../core/text/count.ts'
 import type { Clock } from '../../../crawl/ports.ts'
 import type { JobChange, JobLog, JobNote, JobRecord } from '../../ports/job-log.ts'
 
-/** Options of {@link createLogWriter}. */
+/** Options of {@link LogWriter}. */
 export interface LogWriterOptions {
   readonly jobLog: () => Promise<JobLog>
   readonly clock: Clock
@@ -11,22 +11,6 @@ export interface LogWriterOptions {
   readonly warn: (message: string) => void
   /** Maximum number of notes in memory while the log cannot be written. @default 20000 */
   readonly maxNotes?: number
-}
-
-/**
- * Writes the history of jobs in the background, so that no caller waits for the disk. Failed writes are retried and memory is bounded
- * meanwhile: the oldest queue events are dropped first, counted and reported.
- */
-export interface LogWriter {
-  /** Resolves when the job is stored, which may never happen; callers need a timeout. */
-  add(job: JobRecord): Promise<void>
-  /** Writes a change: at once if the change is urgent or includes a status, otherwise with the next write. */
-  change(id: string, change: JobChange, isUrgent?: boolean): void
-  note(note: JobNote): void
-  /** Resolves when everything passed so far is written or dropped; may never resolve while the log cannot be written. */
-  flush(): Promise<void>
-  /** Makes one last attempt to write, then closes; resolves whether it succeeds or not. */
-  close(): Promise<void>
 }
 
 /** Interval between writes. */
@@ -42,112 +26,134 @@ const MAX_FAILURES = 5
 /** Pending write of a job: the whole record, or only changes. */
 type Entry = { readonly record: JobRecord } | { readonly change: JobChange }
 
-/** Creates a writer whose log is opened on the first write. */
-export function createLogWriter(options: LogWriterOptions): LogWriter {
-  const { clock, warn } = options
-  const entries = new Map<string, Entry>()
+/**
+ * Writes the history of jobs in the background, so that no caller waits for the disk. Failed writes are retried and memory is bounded
+ * meanwhile: the oldest queue events are dropped first, counted and reported.
+ */
+export class LogWriter {
+  readonly #options: LogWriterOptions
+  readonly #entries = new Map<string, Entry>()
   /** Callers waiting until a job is stored. */
-  const waiters = new Map<string, () => void>()
-  const notes = createNoteQueue(options.maxNotes ?? MAX_NOTES)
-  let wake = new AbortController()
-  let failures = 0
-  let isRunning = false
-  let isClosed = false
-  let tail = Promise.resolve()
+  readonly #waiters = new Map<string, () => void>()
+  readonly #notes: NoteQueue
+  #wake = new AbortController()
+  #failures = 0
+  #isRunning = false
+  #isClosed = false
+  #tail = Promise.resolve()
 
-  const writeEntries = async (log: JobLog) => {
-    for (const [id, entry] of entries) {
-      entries.delete(id)
+  constructor(options: LogWriterOptions) {
+    this.#options = options
+    this.#notes = new NoteQueue(options.maxNotes ?? MAX_NOTES)
+  }
+
+  /** Resolves when the job is stored, which may never happen; callers need a timeout. */
+  add(record: JobRecord): Promise<void> {
+    this.#entries.set(record.id, { record })
+    this.#schedule(true)
+    return new Promise((resolve) => this.#waiters.set(record.id, resolve))
+  }
+
+  /** Writes a change: at once if the change is urgent or includes a status, otherwise with the next write. */
+  change(id: string, change: JobChange, isUrgent: boolean = change.status !== undefined): void {
+    this.#entries.set(id, merge(this.#entries.get(id) ?? { change: {} }, { change }))
+    this.#schedule(isUrgent)
+  }
+
+  note(note: JobNote): void {
+    this.#notes.add(note)
+    this.#schedule(this.#notes.length >= BATCH_SIZE)
+  }
+
+  /** Resolves when everything passed so far is written or dropped; may never resolve while the log cannot be written. */
+  async flush(): Promise<void> {
+    while (!this.#isClosed && (this.#entries.size > 0 || this.#notes.length > 0)) {
+      if (this.#failures === 0) await this.#attempt()
+      else await this.#options.clock.sleep(WRITE_INTERVAL_MS)
+    }
+    await this.#tail
+  }
+
+  /** Makes one last attempt to write, then closes; resolves whether it succeeds or not. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#wake.abort()
+    await this.#attempt()
+  }
+
+  async #writeEntries(log: JobLog): Promise<void> {
+    for (const [id, entry] of this.#entries) {
+      this.#entries.delete(id)
       try {
         await writeEntry(log, id, entry)
-        waiters.get(id)?.()
-        waiters.delete(id)
+        this.#waiters.get(id)?.()
+        this.#waiters.delete(id)
       } catch (error) {
-        if (isWorthRetrying(error, failures)) entries.set(id, merge(entry, entries.get(id)))
+        if (isWorthRetrying(error, this.#failures)) this.#entries.set(id, merge(entry, this.#entries.get(id)))
         else {
-          waiters.delete(id)
-          warn(`the state of job ${id} could not be stored: ${messageOf(error)}`)
+          this.#waiters.delete(id)
+          this.#options.warn(`the state of job ${id} could not be stored: ${messageOf(error)}`)
         }
         throw error
       }
     }
   }
-  const writeNotes = async (log: JobLog) => {
-    const batch = notes.take(BATCH_SIZE)
+
+  async #writeNotes(log: JobLog): Promise<void> {
+    const batch = this.#notes.take(BATCH_SIZE)
     if (batch.length === 0) return
     try {
       await log.append(batch)
     } catch (error) {
-      if (isWorthRetrying(error, failures)) notes.putBack(batch)
-      else warn(`${countOf(batch.length, 'job event')} could not be stored: ${messageOf(error)}`)
+      if (isWorthRetrying(error, this.#failures)) this.#notes.putBack(batch)
+      else this.#options.warn(`${countOf(batch.length, 'job event')} could not be stored: ${messageOf(error)}`)
       throw error
     }
     // Yields to other work between two transactions.
-    await clock.sleep(0)
+    await this.#options.clock.sleep(0)
   }
-  const writeAll = async () => {
+
+  readonly #writeAll = async (): Promise<void> => {
+    const { warn } = this.#options
     try {
-      const log = await options.jobLog()
-      while (entries.size > 0 || notes.length > 0) {
-        await writeEntries(log)
-        await writeNotes(log)
+      const log = await this.#options.jobLog()
+      while (this.#entries.size > 0 || this.#notes.length > 0) {
+        await this.#writeEntries(log)
+        await this.#writeNotes(log)
       }
-      const dropped = notes.forgetDropped()
-      if (failures > 0) warn('the job history can be written again')
+      const dropped = this.#notes.forgetDropped()
+      if (this.#failures > 0) warn('the job history can be written again')
       if (dropped > 0) warn(`${dropped} job events were dropped: they came faster than they could be stored`)
-      failures = 0
+      this.#failures = 0
     } catch (error) {
-      failures++
-      if (failures === 1) warn(`the job history cannot be written; retrying: ${messageOf(error)}`)
+      this.#failures++
+      if (this.#failures === 1) warn(`the job history cannot be written; retrying: ${messageOf(error)}`)
     }
   }
-  const attempt = () => {
-    tail = tail.then(writeAll)
-    return tail
+
+  #attempt() {
+    this.#tail = this.#tail.then(this.#writeAll)
+    return this.#tail
   }
-  const run = async () => {
-    isRunning = true
-    while (!isClosed && (entries.size > 0 || notes.length > 0)) {
+
+  async #run(): Promise<void> {
+    const { clock } = this.#options
+    this.#isRunning = true
+    while (!this.#isClosed && (this.#entries.size > 0 || this.#notes.length > 0)) {
       await clock
-        .sleep(Math.min(MAX_RETRY_DELAY_MS, WRITE_INTERVAL_MS * 2 ** failures), wake.signal)
+        .sleep(Math.min(MAX_RETRY_DELAY_MS, WRITE_INTERVAL_MS * 2 ** this.#failures), this.#wake.signal)
         .catch(() => undefined)
-      wake = new AbortController()
+      this.#wake = new AbortController()
       // Waits one turn of the event loop, so that entries of the same turn are included.
       await clock.sleep(0)
-      if (!isClosed) await attempt()
+      if (!this.#isClosed) await this.#attempt()
     }
-    isRunning = false
+    this.#isRunning = false
   }
-  const schedule = (isUrgent: boolean) => {
-    if (!isRunning && !isClosed) void run()
-    if (isUrgent && failures === 0 && !wake.signal.aborted) wake.abort()
-  }
-  return {
-    add(record) {
-      entries.set(record.id, { record })
-      schedule(true)
-      return new Promise((resolve) => waiters.set(record.id, resolve))
-    },
-    change(id, change, isUrgent = change.status !== undefined) {
-      entries.set(id, merge(entries.get(id) ?? { change: {} }, { change }))
-      schedule(isUrgent)
-    },
-    note(note) {
-      notes.add(note)
-      schedule(notes.length >= BATCH_SIZE)
-    },
-    async flush() {
-      while (!isClosed && (entries.size > 0 || notes.length > 0)) {
-        if (failures === 0) await attempt()
-        else await clock.sleep(WRITE_INTERVAL_MS)
-      }
-      await tail
-    },
-    async close() {
-      isClosed = true
-      wake.abort()
-      await attempt()
-    },
+
+  #schedule(isUrgent: boolean): void {
+    if (!this.#isRunning && !this.#isClosed) void this.#run()
+    if (isUrgent && this.#failures === 0 && !this.#wake.signal.aborted) this.#wake.abort()
   }
 }
 
@@ -168,38 +174,47 @@ function isWorthRetrying(error: unknown, failures: number): boolean {
 }
 
 /** Queue of notes in order. When it is full, queue events are dropped first, oldest first. */
-function createNoteQueue(maxNotes: number) {
-  let notes: JobNote[] = []
-  let dropped = 0
-  const dropSurplus = () => {
-    if (notes.length <= maxNotes) return
-    // Drops a tenth at once, so that a full queue is not scanned for every new note.
-    let surplus = notes.length - maxNotes + Math.ceil(maxNotes / 10)
-    const before = notes.length
-    notes = notes.filter(({ type }) => type !== 'queue' || --surplus < 0)
-    if (notes.length > maxNotes) notes.splice(0, notes.length - maxNotes)
-    dropped += before - notes.length
+class NoteQueue {
+  readonly #maxNotes: number
+  #notes: JobNote[] = []
+  #dropped = 0
+
+  constructor(maxNotes: number) {
+    this.#maxNotes = maxNotes
   }
-  return {
-    get length() {
-      return notes.length
-    },
-    add(note: JobNote) {
-      notes.push(note)
-      dropSurplus()
-    },
-    take(count: number): JobNote[] {
-      return notes.splice(0, count)
-    },
-    putBack(batch: readonly JobNote[]) {
-      notes.unshift(...batch)
-      dropSurplus()
-    },
-    /** Returns the number of notes dropped since the last call. */
-    forgetDropped(): number {
-      const count = dropped
-      dropped = 0
-      return count
-    },
+
+  get length(): number {
+    return this.#notes.length
+  }
+
+  add(note: JobNote): void {
+    this.#notes.push(note)
+    this.#dropSurplus()
+  }
+
+  take(count: number): JobNote[] {
+    return this.#notes.splice(0, count)
+  }
+
+  putBack(batch: readonly JobNote[]): void {
+    this.#notes.unshift(...batch)
+    this.#dropSurplus()
+  }
+
+  /** Returns the number of notes dropped since the last call. */
+  forgetDropped(): number {
+    const count = this.#dropped
+    this.#dropped = 0
+    return count
+  }
+
+  #dropSurplus(): void {
+    const before = this.#notes.length
+    if (before <= this.#maxNotes) return
+    // Drops a tenth at once, so that a full queue is not scanned for every new note.
+    let surplus = before - this.#maxNotes + Math.ceil(this.#maxNotes / 10)
+    this.#notes = this.#notes.filter(({ type }) => type !== 'queue' || --surplus < 0)
+    if (this.#notes.length > this.#maxNotes) this.#notes.splice(0, this.#notes.length - this.#maxNotes)
+    this.#dropped += before - this.#notes.length
   }
 }

@@ -49,3 +49,10 @@ export function haveSameAncestors(a: readonly Ancestor[], b: readonly Ancestor[]
     )
   )
 }
+
+/** The result of linking a place to its parents. */
+export interface LinkResult {
+  readonly isChanged: boolean
+  /** Whether the record names a parent that could not be linked. */
+  readonly hasMissingParent: boolean
+}

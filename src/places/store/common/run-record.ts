@@ -1,25 +1,10 @@
 import { parseStored } from '../../../store/common/damage.ts'
-import type { AnalysisRun, RunEvent, RunProgress, RunStage, RunStatus } from '../../ports/analyses.ts'
+import type { AnalysisRun, RunEvent, RunOptions, RunProgress } from '../../ports/analyses.ts'
 
 /** An analysis run as it is stored. */
-export interface RunRecord {
-  readonly id: string
-  readonly status: RunStatus
-  readonly stage: RunStage
-  readonly startedAt: number
-  readonly endedAt: number | null
-  readonly heartbeatAt: number
-  readonly runner: string | null
-  readonly analysisVersion: number
-  readonly pageLimit: number | null
-  readonly domainLimit: number | null
-  readonly skipPages: boolean
-  readonly skipDomains: boolean
-  readonly dryRun: boolean
-  readonly verbose: boolean
+export interface RunRecord extends RunOptions, Omit<AnalysisRun, 'options' | 'progress' | 'summary'> {
   readonly progress: string
   readonly summary: string | null
-  readonly error: string | null
 }
 
 /** An event of a run as it is stored. */

@@ -5,16 +5,10 @@ import {
   type DirectParent,
   hasAncestor,
   haveSameAncestors,
+  type LinkResult,
   mergeAncestors,
 } from '../common/ancestors.ts'
 import type { ParentRefs } from '../common/import-tally.ts'
-
-/** The result of linking a place to its parents. */
-interface LinkResult {
-  readonly isChanged: boolean
-  /** Whether the record names a parent that could not be linked. */
-  readonly hasMissingParent: boolean
-}
 
 interface AncestorColumns extends Ancestor {
   readonly child: number

@@ -1,10 +1,6 @@
-import type { StoredHub } from '../../../library/ports/findings.ts'
+import { isJsonObject } from '../../../core/json/is-json-object.ts'
 import type { Sql } from '../../../store/postgres/database/database.ts'
-
-/** A hub as an analysis or crawl has seen it. */
-export type SeenHub = Omit<StoredHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & {
-  readonly placeKind: string | null
-}
+import type { SeenHub } from '../common/seen-hub.ts'
 
 // The three columns of a place are updated together, and so are those of a topic.
 const replaceIfKnown = (column: string, deciding: string) =>
@@ -48,15 +44,11 @@ function hubValues(hub: SeenHub, evidence: unknown, now: number): unknown[] {
 
 /** Merges JSON according to RFC 7396: objects by field, and null deletes a field. */
 function mergePatch(before: unknown, change: unknown): unknown {
-  if (!isObject(change)) return change
-  const merged = isObject(before) ? { ...before } : {}
+  if (!isJsonObject(change)) return change
+  const merged = isJsonObject(before) ? { ...before } : {}
   for (const [name, value] of Object.entries(change)) {
     if (value === null) delete merged[name]
     else merged[name] = mergePatch(merged[name], value)
   }
   return merged
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,16 +5,10 @@ import {
   type DirectParent,
   hasAncestor,
   haveSameAncestors,
+  type LinkResult,
   mergeAncestors,
 } from '../common/ancestors.ts'
 import type { ParentRefs } from '../common/import-tally.ts'
-
-/** The result of linking a place to its parents. */
-interface LinkResult {
-  readonly isChanged: boolean
-  /** Whether the record names a parent that could not be linked. */
-  readonly hasMissingParent: boolean
-}
 
 /** The existing direct parents of a place, and whether its record names a parent that could not be linked. */
 interface Resolved {
@@ -36,23 +30,13 @@ export interface PlaceLinks {
 
 /** Creates the statements for the place hierarchy. */
 export function createPlaceLinks(db: Database): PlaceLinks {
-  const selectId = db.prepare<[string], number>('SELECT id FROM places WHERE ref = ?').pluck()
-  const selectAncestors = db.prepare<[number], Ancestor>(
-    'SELECT parent AS id, relation, depth FROM place_hierarchy WHERE child = ?',
-  )
-  const selectDescendants = db
-    .prepare<[number, string], number>(
-      'SELECT child FROM place_hierarchy WHERE parent = ? AND relation = ? ORDER BY depth, child',
-    )
-    .pluck()
-  const insert = db.prepare<[number, number, string, number]>('INSERT INTO place_hierarchy VALUES (?, ?, ?, ?)')
-  const clear = db.prepare<[number]>('DELETE FROM place_hierarchy WHERE child = ?')
+  const sql = prepareLinks(db)
   // A cache, because many places share their parents.
   const places = new Map<string, { readonly id: number; readonly ancestors: readonly Ancestor[] } | undefined>()
   const find = (ref: string) => {
     if (!places.has(ref)) {
-      const id = selectId.get(ref)
-      places.set(ref, id === undefined ? undefined : { id, ancestors: selectAncestors.all(id) })
+      const id = sql.selectId.get(ref)
+      places.set(ref, id === undefined ? undefined : { id, ancestors: sql.selectAncestors.all(id) })
     }
     return places.get(ref)
   }
@@ -70,10 +54,10 @@ export function createPlaceLinks(db: Database): PlaceLinks {
   }
   /** Replaces the ancestors of a place, and returns the previous ones; undefined when nothing changed. */
   const replace = (id: number, ancestors: readonly Ancestor[]): readonly Ancestor[] | undefined => {
-    const before = selectAncestors.all(id)
+    const before = sql.selectAncestors.all(id)
     if (haveSameAncestors(before, ancestors)) return undefined
-    clear.run(id)
-    for (const { id: parent, relation, depth } of ancestors) insert.run(parent, id, relation, depth)
+    sql.clear.run(id)
+    for (const { id: parent, relation, depth } of ancestors) sql.insert.run(parent, id, relation, depth)
     return before
   }
   /** Updates the ancestors of all descendants of a place, nearest first, from their direct parents. */
@@ -81,9 +65,9 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     // A place with several parents may be updated before one of them, so this repeats until nothing changes.
     for (let isChanged = true; isChanged; ) {
       isChanged = false
-      for (const child of selectDescendants.all(id, relation)) {
-        const direct = selectAncestors.all(child).filter(({ depth }) => depth === 1)
-        const parents = direct.map((parent) => ({ ...parent, ancestors: selectAncestors.all(parent.id) }))
+      for (const child of sql.selectDescendants.all(id, relation)) {
+        const direct = sql.selectAncestors.all(child).filter(({ depth }) => depth === 1)
+        const parents = direct.map((parent) => ({ ...parent, ancestors: sql.selectAncestors.all(parent.id) }))
         const ancestors = mergeAncestors(parents)
         if (replace(child, ancestors) !== undefined) isChanged = true
       }
@@ -95,7 +79,7 @@ export function createPlaceLinks(db: Database): PlaceLinks {
       const { direct, hasMissingParent } = resolve(null, record)
       places.delete(record.ref)
       const ancestors = mergeAncestors(direct)
-      for (const { id: parent, relation, depth } of ancestors) insert.run(parent, id, relation, depth)
+      for (const { id: parent, relation, depth } of ancestors) sql.insert.run(parent, id, relation, depth)
       return { isChanged: ancestors.length > 0, hasMissingParent }
     },
     put: (id, record) => {
@@ -110,12 +94,29 @@ export function createPlaceLinks(db: Database): PlaceLinks {
     },
     findCyclicParent: ({ ref, parents }) => {
       places.clear()
-      const id = selectId.get(ref)
+      const id = sql.selectId.get(ref)
       const cyclicParent = parents.find(
         (parent) => id !== undefined && hasAncestor(find(parent.ref)?.ancestors ?? [], id, parent.relation),
       )
       return cyclicParent?.ref
     },
     clearCache: () => places.clear(),
+  }
+}
+
+/** The statements for the place hierarchy. */
+function prepareLinks(db: Database) {
+  return {
+    selectId: db.prepare<[string], number>('SELECT id FROM places WHERE ref = ?').pluck(),
+    selectAncestors: db.prepare<[number], Ancestor>(
+      'SELECT parent AS id, relation, depth FROM place_hierarchy WHERE child = ?',
+    ),
+    selectDescendants: db
+      .prepare<[number, string], number>(
+        'SELECT child FROM place_hierarchy WHERE parent = ? AND relation = ? ORDER BY depth, child',
+      )
+      .pluck(),
+    insert: db.prepare<[number, number, string, number]>('INSERT INTO place_hierarchy VALUES (?, ?, ?, ?)'),
+    clear: db.prepare<[number]>('DELETE FROM place_hierarchy WHERE child = ?'),
   }
 }

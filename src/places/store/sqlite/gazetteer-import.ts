@@ -104,29 +104,7 @@ interface RecordWriter {
 }
 
 function createRecordWriter(db: Database): RecordWriter {
-  const selectPlace = db.prepare<[string], { id: number; source: string; digest: Buffer | null }>(
-    'SELECT id, source, digest FROM places WHERE ref = ?',
-  )
-  // Positional parameters, because binding by name takes longer than writing the row.
-  const insertPlace = db.prepare(
-    `INSERT INTO places (${FACT_COLUMNS.join(', ')}, ref, source) VALUES (${FACT_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
-  )
-  const updatePlace = db.prepare(
-    `UPDATE places SET ${FACT_COLUMNS.map((column) => `${column} = ?`).join(', ')}, canonical_name_id = NULL WHERE id = ?`,
-  )
-  const setCanonical = db.prepare('UPDATE places SET canonical_name_id = ? WHERE id = ?')
-  const insertName = db.prepare(
-    `INSERT INTO place_names (place_id, name, normalized, lang, script, name_kind, is_preferred, is_official, source)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const insertWord = db.prepare('INSERT OR IGNORE INTO place_words VALUES (?, ?)')
-  const insertExternal = db.prepare('INSERT INTO place_external_ids VALUES (?, ?, ?)')
-  const selectExternal = db
-    .prepare<[string, string], number>('SELECT place_id FROM place_external_ids WHERE source = ? AND ext_id = ?')
-    .pluck()
-  const clearing = ['place_names', 'place_words', 'place_external_ids'].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE place_id = ?`),
-  )
+  const sql = prepareRecords(db)
   const links = createPlaceLinks(db)
 
   /** Writes one record. The caller must roll back a refused record, which may be half-written. */
@@ -135,33 +113,24 @@ function createRecordWriter(db: Database): RecordWriter {
     const canonical = names.find(({ isPreferred }) => isPreferred) ?? names[0]
     if (canonical === undefined) throw new RecordRefusedError('it has no name')
     const digest = digestOf(record, names)
-    const known = selectPlace.get(record.ref)
+    const known = sql.selectPlace.get(record.ref)
     if (known?.digest?.equals(digest) === true) {
       const { isChanged, hasMissingParent } = links.put(known.id, record)
       return { status: isChanged ? 'changed' : 'kept', names: names.length, problem: null, hasMissingParent }
     }
     const facts = toFactValues(record, canonical.normalized, digest)
-    if (known !== undefined) updatePlace.run(...facts, known.id)
-    const id = known?.id ?? Number(insertPlace.run(...facts, record.ref, source).lastInsertRowid)
+    if (known !== undefined) sql.updatePlace.run(...facts, known.id)
+    const id = known?.id ?? Number(sql.insertPlace.run(...facts, record.ref, source).lastInsertRowid)
     if (known !== undefined) {
-      for (const clear of clearing) clear.run(id)
+      for (const clear of sql.clearing) clear.run(id)
     }
     const nameSource = known === undefined || known.source === source ? null : source
-    const words = new Set<string>()
-    for (const placeName of names) {
-      const { name, normalized, lang, kind: nameKind, isPreferred, isOfficial } = placeName
-      const flags = [isPreferred ? 1 : 0, isOfficial ? 1 : 0]
-      const row = insertName.run(id, name, normalized, lang ?? '', scriptOf(normalized), nameKind, ...flags, nameSource)
-      if (placeName === canonical) setCanonical.run(row.lastInsertRowid, id)
-      const [, ...others] = normalized.split(' ')
-      for (const word of others) words.add(word)
-    }
-    for (const word of words) insertWord.run(word, id)
+    writeNames(sql, id, names, canonical, nameSource)
     for (const { source: externalSource, id: external } of record.externalIds) {
-      const owner = selectExternal.get(externalSource, external)
+      const owner = sql.selectExternal.get(externalSource, external)
       if (owner === id) continue
       if (owner !== undefined) throw new RecordRefusedError(`${externalSource} ${external} is another place`)
-      insertExternal.run(externalSource, external, id)
+      sql.insertExternal.run(externalSource, external, id)
     }
     const { hasMissingParent } = known === undefined ? links.putNew(id, record) : links.put(id, record)
     return { status: known === undefined ? 'added' : 'changed', names: names.length, problem: null, hasMissingParent }
@@ -193,7 +162,7 @@ function createRecordWriter(db: Database): RecordWriter {
       }),
     linkSome: (records, from) =>
       runForWhile(records, from, (record) => {
-        const id = selectPlace.get(record.ref)?.id
+        const id = sql.selectPlace.get(record.ref)?.id
         return id !== undefined && links.put(id, record).isChanged
       }),
     explainMissingParent: (record) => {
@@ -201,6 +170,63 @@ function createRecordWriter(db: Database): RecordWriter {
       if (cyclicParent === undefined) return null
       return `${record.ref}: it cannot lie in ${cyclicParent}, because ${cyclicParent} lies in ${record.ref}`
     },
+  }
+}
+
+function writeNames(
+  sql: ReturnType<typeof prepareRecords>,
+  id: number,
+  names: ReturnType<typeof distinctNames>,
+  canonical: (typeof names)[number],
+  nameSource: string | null,
+): void {
+  const words = new Set<string>()
+  for (const placeName of names) {
+    const { name, normalized, lang, kind: nameKind, isPreferred, isOfficial } = placeName
+    const flags = [isPreferred ? 1 : 0, isOfficial ? 1 : 0]
+    const row = sql.insertName.run(
+      id,
+      name,
+      normalized,
+      lang ?? '',
+      scriptOf(normalized),
+      nameKind,
+      ...flags,
+      nameSource,
+    )
+    if (placeName === canonical) sql.setCanonical.run(row.lastInsertRowid, id)
+    const [, ...others] = normalized.split(' ')
+    for (const word of others) words.add(word)
+  }
+  for (const word of words) sql.insertWord.run(word, id)
+}
+
+/** The statements that write a record. */
+function prepareRecords(db: Database) {
+  return {
+    selectPlace: db.prepare<[string], { id: number; source: string; digest: Buffer | null }>(
+      'SELECT id, source, digest FROM places WHERE ref = ?',
+    ),
+    // Positional parameters, because binding by name takes longer than writing the row.
+    insertPlace: db.prepare(
+      `INSERT INTO places (${FACT_COLUMNS.join(', ')}, ref, source) VALUES (${FACT_COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
+    ),
+    updatePlace: db.prepare(
+      `UPDATE places SET ${FACT_COLUMNS.map((column) => `${column} = ?`).join(', ')}, canonical_name_id = NULL WHERE id = ?`,
+    ),
+    setCanonical: db.prepare('UPDATE places SET canonical_name_id = ? WHERE id = ?'),
+    insertName: db.prepare(
+      `INSERT INTO place_names (place_id, name, normalized, lang, script, name_kind, is_preferred, is_official, source)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    insertWord: db.prepare('INSERT OR IGNORE INTO place_words VALUES (?, ?)'),
+    insertExternal: db.prepare('INSERT INTO place_external_ids VALUES (?, ?, ?)'),
+    selectExternal: db
+      .prepare<[string, string], number>('SELECT place_id FROM place_external_ids WHERE source = ? AND ext_id = ?')
+      .pluck(),
+    clearing: ['place_names', 'place_words', 'place_external_ids'].map((table) =>
+      db.prepare(`DELETE FROM ${table} WHERE place_id = ?`),
+    ),
   }
 }
 

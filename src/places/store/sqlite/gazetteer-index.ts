@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Database, Write } from '../../../store/sqlite/database/database.ts'
-import { INDEX_VERSION, type IndexedPlace, writeNameIndex } from '../../analysis/name-index.ts'
+import type { IndexedPlace } from '../../analysis/name-forms.ts'
+import { INDEX_VERSION } from '../../analysis/name-index.ts'
 import type { NameKind } from '../../analysis/place.ts'
+import { writeNameIndex } from '../../analysis/write-name-index.ts'
 
 /** Batch size for reading places: one long read would keep the write-ahead log from being truncated. */
 const PLACES_AT_ONCE = 2000

@@ -2,13 +2,9 @@ import type { HubCoverage, HubVerdict, StoredHub } from '../../../library/ports/
 import { parseStored } from '../../../store/common/damage.ts'
 import type { Database, Write } from '../../../store/sqlite/database/database.ts'
 import type { HubQuery, PlaceHubs } from '../../ports/place-hubs.ts'
+import type { SeenHub } from '../common/seen-hub.ts'
 import { createPatterns } from './patterns.ts'
 import { createVerdicts } from './verdicts.ts'
-
-/** A hub as an analysis or crawl has seen it. */
-export type SeenHub = Omit<StoredHub, 'firstSeenAt' | 'lastSeenAt' | 'placeKind'> & {
-  readonly placeKind: string | null
-}
 
 /** Writes hubs inside the caller's transaction. */
 export interface HubWriter {

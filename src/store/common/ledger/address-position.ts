@@ -1,4 +1,4 @@
-import { LEDGER_STATES, type LedgerState } from '../../../crawl/ledger.ts'
+import { LEDGER_STATES, type LedgerState } from '../../../crawl/ledger-reasons.ts'
 import type { AddressConditions, AddressEntry, AddressQuery, HostSummary } from '../../../library/ports/addresses.ts'
 import { selectColumns } from '../columns.ts'
 

@@ -1,5 +1,7 @@
 import type { PageClass } from '../../../core/model.ts'
-import { type Alias, type AliasFacts, isExistingAddress, type LedgerState, type Reason } from '../../../crawl/ledger.ts'
+import { isExistingAddress } from '../../../crawl/ledger.ts'
+import type { LedgerState, Reason } from '../../../crawl/ledger-reasons.ts'
+import type { Alias, AliasFacts } from '../../../crawl/settlement.ts'
 import { parseStored } from '../damage.ts'
 
 /** An alias as it is stored. */

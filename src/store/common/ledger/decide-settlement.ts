@@ -1,14 +1,14 @@
 import { compareKeyPreference } from '../../../core/url/key-preference.ts'
+import type { Visit } from '../../../crawl/ledger.ts'
+import type { LedgerState } from '../../../crawl/ledger-reasons.ts'
 import type {
   Adoption,
   Alias,
   DemotedAddress,
-  LedgerState,
   PageRecord,
   Settlement,
   SettlementResult,
-  Visit,
-} from '../../../crawl/ledger.ts'
+} from '../../../crawl/settlement.ts'
 import { countAttempts, decideRowChange, type LedgerAction, nextState } from '../../../crawl/transitions.ts'
 import type { CrawlRef } from './crawl-ref.ts'
 import type { RowDraft } from './row-draft.ts'

@@ -1,10 +1,5 @@
-import {
-  LEDGER_STATES,
-  type LedgerCounts,
-  type LedgerState,
-  LIST_DISCOVERIES,
-  type OpenWork,
-} from '../../../crawl/ledger.ts'
+import type { LedgerCounts, OpenWork } from '../../../crawl/ledger.ts'
+import { LEDGER_STATES, type LedgerState, LIST_DISCOVERIES } from '../../../crawl/ledger-reasons.ts'
 import { type LedgerAction, nextState } from '../../../crawl/transitions.ts'
 
 /** The number of rows with one state and reason; an empty reason means none. */

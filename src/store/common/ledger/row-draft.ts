@@ -1,4 +1,4 @@
-import type { LedgerState, Reason } from '../../../crawl/ledger.ts'
+import type { LedgerState, Reason } from '../../../crawl/ledger-reasons.ts'
 import { valuesOf } from '../columns.ts'
 
 /** A row during a settlement. */

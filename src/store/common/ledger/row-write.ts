@@ -1,10 +1,5 @@
-import {
-  type FoundAddress,
-  isFilterReason,
-  type LedgerState,
-  type OfferResult,
-  type Reason,
-} from '../../../crawl/ledger.ts'
+import type { FoundAddress, OfferResult } from '../../../crawl/ledger.ts'
+import { isFilterReason, type LedgerState, type Reason } from '../../../crawl/ledger-reasons.ts'
 import { decideRowChange, type KnownRow } from '../../../crawl/transitions.ts'
 import type { CrawlRef } from './crawl-ref.ts'
 

@@ -1,22 +1,25 @@
-import type { Discovery, Visit } from '../../../crawl/ledger.ts'
+import type { Visit } from '../../../crawl/ledger.ts'
 import { selectColumns } from '../columns.ts'
 
 /** The columns that make up a visit, with flags in their database form. */
-export interface VisitRecord<Hash> {
-  readonly key: string
-  readonly url: string
-  readonly discovery: Discovery
-  readonly foundOn: string | null
-  readonly attempts: number
-  readonly etag: string | null
-  readonly lastModified: string | null
-  readonly contentUrl: string | null
+export interface VisitRecord<Hash>
+  extends Pick<
+    Visit,
+    | 'key'
+    | 'url'
+    | 'discovery'
+    | 'foundOn'
+    | 'attempts'
+    | 'etag'
+    | 'lastModified'
+    | 'contentUrl'
+    | 'checkedAt'
+    | 'target'
+  > {
   readonly hasLinks: Flag
   readonly isShell: Flag
   readonly contentHash: Hash | null
   readonly pageHash: Hash | null
-  readonly checkedAt: number | null
-  readonly target: string | null
   readonly isFinal: Flag
   /** Whether the target row still holds the content. */
   readonly isRepeated: Flag

@@ -1,9 +1,9 @@
 import type { Page } from '../../../core/model.ts'
 import { type CopyColumn, type CopyRow, type CopyTable, columnPositions } from '../../../library/copy/table-columns.ts'
 import type { RowChanges } from '../../../library/ports/library-copy.ts'
-import { type ChunkRun, groupRuns } from '../../common/copy-plan.ts'
+import { type ChunkRun, groupRuns, tableName } from '../../common/copy-plan.ts'
 import type { Sql } from '../database/database.ts'
-import { tableName, toArrays, writeUnnest } from './copy-rows.ts'
+import { toArrays, writeUnnest } from './copy-rows.ts'
 
 /** Writes rows of another library inside the caller's transaction, with one statement each for removed, added and changed rows. */
 export async function writeRows(sql: Sql, table: CopyTable, changes: RowChanges): Promise<void> {

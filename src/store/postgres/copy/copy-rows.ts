@@ -4,9 +4,6 @@ import { packHash, unpackHash } from '../../common/hash.ts'
 
 /* Names and encodings of library rows in PostgreSQL. */
 
-/** Tables that have another name in PostgreSQL. */
-const TABLE_NAMES: Readonly<Record<string, string>> = { canonical_names: 'places' }
-
 /** The PostgreSQL array type of each cell type. */
 const ARRAY_TYPES: Readonly<Record<CellType, string>> = {
   text: 'text[]',
@@ -15,10 +12,6 @@ const ARRAY_TYPES: Readonly<Record<CellType, string>> = {
   boolean: 'boolean[]',
   hash: 'bytea[]',
   bytes: 'bytea[]',
-}
-
-export function tableName({ name }: CopyTable): string {
-  return TABLE_NAMES[name] ?? name
 }
 
 /** SQL for rows `s` from one array parameter per column, starting at `$first`. */

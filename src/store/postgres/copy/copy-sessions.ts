@@ -17,13 +17,13 @@ import {
   planNumbers,
   refuseUnfinishedCopy,
   SELECT_COPY_SESSIONS,
+  tableName,
   toCopySession,
 } from '../../common/copy-plan.ts'
 import type { Database, Sql } from '../database/database.ts'
 import { lockNumbers, readHighestNumbers, reserveNumbers } from '../database/row-numbers.ts'
 import { writeRows } from './copied-rows.ts'
 import { dropCopiedSources, insertHiddenSources, showCopiedSources } from './copied-sources.ts'
-import { tableName } from './copy-rows.ts'
 
 /** Creates the port that receives a copy of another library; `clear` deletes the data of hidden sources. */
 export function createCopySessions(db: Database, clear: () => Promise<void>): CopySessions {

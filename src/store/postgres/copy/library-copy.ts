@@ -1,9 +1,10 @@
 import { sizeOf } from '../../../library/copy/copy-rows.ts'
 import { type CopyRow, type CopyTable, MAX_BATCH_BYTES } from '../../../library/copy/table-columns.ts'
 import type { IdRange, LibraryCopy, LibraryView } from '../../../library/ports/library-copy.ts'
+import { tableName } from '../../common/copy-plan.ts'
 import type { Database, Sql } from '../database/database.ts'
 import { readLibraryId } from './copied-vectors.ts'
-import { createRowReader, tableName, writeOrderBy, writeWhere } from './copy-rows.ts'
+import { createRowReader, writeOrderBy, writeWhere } from './copy-rows.ts'
 import { createCopySessions } from './copy-sessions.ts'
 
 /** Creates the port that reads and receives a whole library; `clear` deletes the data of hidden sources. */

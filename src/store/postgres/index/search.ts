@@ -1,5 +1,5 @@
 import { type ChunkTests, createChunkTests } from '../../../core/retrieval/chunk-filter.ts'
-import { createChunkIndex } from '../../../core/retrieval/chunk-index.ts'
+import { type ChunkIndex, createChunkIndex } from '../../../core/retrieval/chunk-index.ts'
 import type { ContentTypeCounts } from '../../../core/retrieval/content-type.ts'
 import type { ChunkRange, DeadChunkRange } from '../../../core/retrieval/index-storage.ts'
 import type { IndexProgress, StoreMatch, StoreQuery } from '../../../library/ports/store.ts'
@@ -28,77 +28,17 @@ const SOME_RUN: ChunkRange = { first: 1, last: 1 }
 
 /** Creates the search. Parts of the index stay cached for later searches. */
 export function createSearch(db: Database): Search {
-  const parts = createIndexParts()
-  const numberOf = createNumbering()
-  let cachedIndex: StoredIndex | undefined
-  let draft: IndexDraft = createDraft(NO_INDEX)
-  const index = createChunkIndex(createIndexStorage(parts, () => draft))
-
-  /** Reads the current index. Concurrent reads may finish in another order, so the cache is replaced only if it has not changed. */
-  const readView = async (sql: Sql, sourceIds?: readonly string[]): Promise<IndexView> => {
-    const before = cachedIndex
-    const view = await readIndex(sql, before, sourceIds)
-    if (cachedIndex === before) cachedIndex = view
-    return view
-  }
-  const isBehind = (view: IndexView): boolean => {
-    draft = createDraft({ ...view, generation: numberOf(view), stale: view.isStale ? [SOME_RUN] : [] })
-    return index.isBehind() || view.gone.length >= PURGE_THRESHOLD
-  }
-  const maintenance = createIndexMaintenance(db, async () => isBehind(await readView(db)))
-
-  /** Queries the index as it was read; undefined when parts of it were replaced before they could be loaded. */
-  const queryView = async <T>(
-    sql: Sql,
-    view: IndexView,
-    filterReader: FilterReader | undefined,
-    work: () => T,
-  ): Promise<T | undefined> => {
-    const pinned: PinnedBlocks = new Map()
-    const segmentIds = view.segments.map(({ id }) => id)
-    const dead = addGone(view)
-    for (;;) {
-      const segments = parts.listMissing(segmentIds)
-      if (segments.length > 0) {
-        if (!(await parts.load(sql, { segments: new Set(segments), blocks: new Map() }, pinned))) return undefined
-        // A concurrent search of a newer index may have evicted segments, so they are loaded again.
-        continue
-      }
-      draft = createDraft({ ...view, dead, generation: numberOf(view), filterData: filterReader })
-      filterReader?.begin()
-      const { result, missing } = parts.run(pinned, work)
-      if (missing === undefined && filterReader?.isIncomplete() !== true) {
-        if (cachedIndex?.generation === view.generation) parts.keepOnly(segmentIds)
-        return result
-      }
-      if (missing !== undefined && !(await parts.load(sql, missing, pinned))) return undefined
-      await filterReader?.load(sql)
-    }
-  }
-  /** Repeats a query as long as the index is replaced while the query runs. */
-  const queryUntilStable = async <T>(
-    sql: Sql,
-    {
-      sourceIds,
-      filterReader,
-      view,
-    }: { sourceIds?: readonly string[] | undefined; filterReader?: FilterReader | undefined; view?: IndexView },
-    work: (view: IndexView) => T,
-  ): Promise<T> => {
-    for (let current = view ?? (await readView(sql, sourceIds)); ; current = await readView(sql, sourceIds)) {
-      const currentView = current
-      const outcome = await queryView(sql, currentView, filterReader, () => ({ result: work(currentView) }))
-      if (outcome !== undefined) return outcome.result
-    }
-  }
+  const cached = new CachedIndex()
+  const { index } = cached
+  const maintenance = createIndexMaintenance(db, async () => cached.isBehind(await cached.readView(db)))
 
   return {
     search: async ({ query, limit, filter = {}, also: refs = [], explain = false }) => {
       const { sourceIds } = filter
-      let view = await readView(db, sourceIds)
-      if (isBehind(view)) {
+      let view = await cached.readView(db, sourceIds)
+      if (cached.isBehind(view)) {
         await maintenance.runBriefly()
-        view = await readView(db, sourceIds)
+        view = await cached.readView(db, sourceIds)
       }
       const tests = createChunkTests(filter)
       const unnumbered = refs.filter(({ number }) => number === undefined)
@@ -116,14 +56,14 @@ export function createSearch(db: Database): Search {
             explain,
           })
       // Segments are immutable and need no transaction, but pages and chunks must come from one snapshot.
-      if (!tests.page && !tests.chunk) return queryUntilStable(db, { sourceIds, view }, find(tests))
+      if (!tests.page && !tests.chunk) return cached.query(db, { sourceIds, view }, find(tests))
       return db.snapshot((sql) => {
         const filterReader = createFilterReader(tests, filter.symbol !== undefined)
-        return queryUntilStable(sql, { sourceIds, filterReader }, find(filterReader.tests))
+        return cached.query(sql, { sourceIds, filterReader }, find(filterReader.tests))
       })
     },
     countContentTypes: async () => {
-      const counts = await queryUntilStable(db, {}, () => index.countContentTypes())
+      const counts = await cached.query(db, {}, () => index.countContentTypes())
       const sources = await db.all<{ uuid: string; id: number }>(
         'SELECT uuid, id FROM sources WHERE NOT is_removed ORDER BY created_at, id',
       )
@@ -134,6 +74,74 @@ export function createSearch(db: Database): Search {
     tidy: maintenance.tidy,
     announce: maintenance.announce,
     close: maintenance.close,
+  }
+}
+
+/** The index as last read, and the parts of it that are loaded. */
+class CachedIndex {
+  readonly #parts = createIndexParts()
+  readonly #numberOf = createNumbering()
+  #stored: StoredIndex | undefined
+  #draft: IndexDraft = createDraft(NO_INDEX)
+  readonly index: ChunkIndex = createChunkIndex(createIndexStorage(this.#parts, () => this.#draft))
+
+  /** Reads the current index. Concurrent reads may finish in another order, so the cache is replaced only if it has not changed. */
+  async readView(sql: Sql, sourceIds?: readonly string[]): Promise<IndexView> {
+    const before = this.#stored
+    const view = await readIndex(sql, before, sourceIds)
+    if (this.#stored === before) this.#stored = view
+    return view
+  }
+
+  isBehind(view: IndexView): boolean {
+    this.#draft = createDraft({ ...view, generation: this.#numberOf(view), stale: view.isStale ? [SOME_RUN] : [] })
+    return this.index.isBehind() || view.gone.length >= PURGE_THRESHOLD
+  }
+
+  /** Repeats a query as long as the index is replaced while the query runs. */
+  async query<T>(
+    sql: Sql,
+    {
+      sourceIds,
+      filterReader,
+      view,
+    }: { sourceIds?: readonly string[] | undefined; filterReader?: FilterReader | undefined; view?: IndexView },
+    work: (view: IndexView) => T,
+  ): Promise<T> {
+    for (let current = view ?? (await this.readView(sql, sourceIds)); ; current = await this.readView(sql, sourceIds)) {
+      const currentView = current
+      const outcome = await this.#queryView(sql, currentView, filterReader, () => ({ result: work(currentView) }))
+      if (outcome !== undefined) return outcome.result
+    }
+  }
+
+  /** Queries the index as it was read; undefined when parts of it were replaced before they could be loaded. */
+  async #queryView<T>(
+    sql: Sql,
+    view: IndexView,
+    filterReader: FilterReader | undefined,
+    work: () => T,
+  ): Promise<T | undefined> {
+    const pinned: PinnedBlocks = new Map()
+    const segmentIds = view.segments.map(({ id }) => id)
+    const dead = addGone(view)
+    for (;;) {
+      const segments = this.#parts.listMissing(segmentIds)
+      if (segments.length > 0) {
+        if (!(await this.#parts.load(sql, { segments: new Set(segments), blocks: new Map() }, pinned))) return undefined
+        // A concurrent search of a newer index may have evicted segments, so they are loaded again.
+        continue
+      }
+      this.#draft = createDraft({ ...view, dead, generation: this.#numberOf(view), filterData: filterReader })
+      filterReader?.begin()
+      const { result, missing } = this.#parts.run(pinned, work)
+      if (missing === undefined && filterReader?.isIncomplete() !== true) {
+        if (this.#stored?.generation === view.generation) this.#parts.keepOnly(segmentIds)
+        return result
+      }
+      if (missing !== undefined && !(await this.#parts.load(sql, missing, pinned))) return undefined
+      await filterReader?.load(sql)
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Alias } from '../../../crawl/ledger.ts'
+import type { Alias } from '../../../crawl/settlement.ts'
 import { listKeysOf } from '../../../library/sources/address-keys.ts'
 import { selectColumns } from '../../common/columns.ts'
 import {

@@ -1,4 +1,4 @@
-import type { DemotedAddress } from '../../../crawl/ledger.ts'
+import type { DemotedAddress } from '../../../crawl/settlement.ts'
 import { addCounts, NO_COUNTS, type ProcessCounts, type SharedCrawl } from '../../../crawl/sharing.ts'
 import type { Crawl, SharableCrawl } from '../../../library/ports/store.ts'
 import type { RowDraft } from '../../common/ledger/row-draft.ts'

@@ -9,7 +9,8 @@ import {
   WANT_EXPIRY_MS,
   wantHost,
 } from '../../../crawl/hosts/host-lease.ts'
-import type { ListedRows, OpenWork, Reason, Visit } from '../../../crawl/ledger.ts'
+import type { ListedRows, OpenWork, Visit } from '../../../crawl/ledger.ts'
+import type { Reason } from '../../../crawl/ledger-reasons.ts'
 import { unpackHash } from '../../common/hash.ts'
 import { IS_LISTED, stateAfter } from '../../common/ledger/ledger-sql.ts'
 import { type ReservedRow, reserveSlots } from '../../common/ledger/slots.ts'

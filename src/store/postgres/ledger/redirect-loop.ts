@@ -1,4 +1,4 @@
-import type { Settlement } from '../../../crawl/ledger.ts'
+import type { Settlement } from '../../../crawl/settlement.ts'
 import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
 import type { Sql } from '../database/database.ts'
 

@@ -1,4 +1,5 @@
-import type { Discovery, LedgerCounts, LedgerRow, Reason, RowFilter } from '../../../crawl/ledger.ts'
+import type { LedgerCounts, LedgerRow, RowFilter } from '../../../crawl/ledger.ts'
+import type { Discovery, Reason } from '../../../crawl/ledger-reasons.ts'
 import { unpackHash } from '../../common/hash.ts'
 import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger/ledger-row.ts'
 import { type CountedRows, toCounts } from '../../common/ledger/ledger-sql.ts'

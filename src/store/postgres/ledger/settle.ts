@@ -1,11 +1,10 @@
+import type { FoundAddress, OfferResult } from '../../../crawl/ledger.ts'
 import {
   type Adoption,
   createOverflowResult,
-  type FoundAddress,
-  type OfferResult,
   type Settlement,
   type SettlementResult,
-} from '../../../crawl/ledger.ts'
+} from '../../../crawl/settlement.ts'
 import { listColumns, selectColumns } from '../../common/columns.ts'
 import { packHash, unpackHash } from '../../common/hash.ts'
 import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'

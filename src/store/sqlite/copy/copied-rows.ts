@@ -1,9 +1,9 @@
 import type { ChunkIndex } from '../../../core/retrieval/chunk-index.ts'
 import { type CopyRow, type CopyTable, columnPositions } from '../../../library/copy/table-columns.ts'
 import type { RowChanges } from '../../../library/ports/library-copy.ts'
-import { groupRuns } from '../../common/copy-plan.ts'
+import { groupRuns, tableName } from '../../common/copy-plan.ts'
 import type { Database } from '../database/database.ts'
-import { columnName, packCell, type SqliteValue, tableName } from './copy-rows.ts'
+import { columnName, packCell, type SqliteValue } from './copy-rows.ts'
 
 /** The chunk index, which must know about added and removed chunks. */
 export type IndexUpdater = Pick<ChunkIndex, 'reindex' | 'remove'>

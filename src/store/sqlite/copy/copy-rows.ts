@@ -12,18 +12,13 @@ import { createLayouts } from '../database/layouts.ts'
 /** A value that SQLite can store. */
 export type SqliteValue = string | number | Uint8Array | null
 
-/** Tables and columns that have another name in SQLite. */
-const TABLE_NAMES: Readonly<Record<string, string>> = { canonical_names: 'places' }
+/** Columns that have another name in SQLite. */
 const COLUMN_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   url_aliases: { is_there: '"exists"' },
   analysis_runs: { is_verbose: 'verbose', number: 'rowid' },
   crawl_jobs: { number: 'rowid' },
   place_sources: { number: 'rowid' },
   pages: { layout: '(SELECT y.layout FROM layouts y WHERE y.id = pages.id)' },
-}
-
-export function tableName({ name }: CopyTable): string {
-  return TABLE_NAMES[name] ?? name
 }
 
 export function columnName({ name }: CopyTable, column: string): string {

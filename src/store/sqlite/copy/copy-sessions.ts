@@ -37,24 +37,9 @@ const COPY_CACHE_KIB = 128 * 1024
 
 /** Creates the port that receives a copy of another library. */
 export function createCopySessions({ db, write, index, clear }: CopySessionParts): CopySessions {
-  const select = db.prepare<[string], CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE origin = ?`)
-  const selectOpen = db.prepare<[], CopySessionColumns>(
-    `${SELECT_COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`,
-  )
-  const upsert = db.prepare<[string, string, string, number, number]>(
-    `INSERT INTO arrivals (origin, plan, holder, began_at, touched_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-       plan = excluded.plan, holder = excluded.holder, began_at = excluded.began_at, touched_at = excluded.touched_at, ended_at = NULL`,
-  )
-  const takeOver = db.prepare<[string, string, number, string]>(
-    'UPDATE arrivals SET plan = ?, holder = ?, touched_at = ? WHERE origin = ?',
-  )
-  const touch = db.prepare<[number, string, string]>(
-    'UPDATE arrivals SET touched_at = ? WHERE origin = ? AND holder = ? AND ended_at IS NULL',
-  )
-  const endOne = db.prepare<[number, string]>('UPDATE arrivals SET ended_at = ? WHERE origin = ?')
-  const forgetOne = db.prepare<[string]>('DELETE FROM arrivals WHERE origin = ?')
+  const sql = prepareSessions(db)
   const find = (origin: string) => {
-    const found = select.get(origin)
+    const found = sql.select.get(origin)
     return found && toCopySession(found)
   }
   const mustFind = (origin: string) => {
@@ -65,7 +50,8 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
   const sources = createCopiedSourceWriter(db)
   const numbers = createRowNumbers(db)
   const rows = createCopiedRowWriter(db, index)
-  const touchIfHeld = ({ now, origin, holder }: CopySessionClaim): boolean => touch.run(now, origin, holder).changes > 0
+  const touchIfHeld = ({ now, origin, holder }: CopySessionClaim): boolean =>
+    sql.touch.run(now, origin, holder).changes > 0
   const cacheBefore = Number(db.pragma('cache_size', { simple: true }))
   /** Reserves the row numbers of a copy. Writes the sources first, because the rows with the highest numbers refer to them. */
   const reserveRows = (request: CopySessionRequest, plan: CopyPlan): void => {
@@ -77,12 +63,12 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
 
   return {
     find: async (origin) => find(origin),
-    listOpen: async () => selectOpen.all().map(toCopySession),
+    listOpen: async () => sql.selectOpen.all().map(toCopySession),
     begin: (request) =>
       write(() => {
         refuseUnfinishedCopy(find(request.origin), db.name)
         const plan = planNumbers(request, numbers.readHighest())
-        upsert.run(request.origin, JSON.stringify(plan), request.holder, request.now, request.now)
+        sql.upsert.run(request.origin, JSON.stringify(plan), request.holder, request.now, request.now)
         reserveRows(request, plan)
         return mustFind(request.origin)
       }),
@@ -92,7 +78,7 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
         const before = mustFind(origin).plan
         const plan = extendPlan({ ...before, place: location }, highest, numbers.readHighest())
         if (plan === undefined) return undefined
-        takeOver.run(JSON.stringify(plan), holder, now, origin)
+        sql.takeOver.run(JSON.stringify(plan), holder, now, origin)
         sources.drop(before, shiftRows(SOURCES_TABLE, request.sources, plan.offsets))
         reserveRows(request, plan)
         return mustFind(origin)
@@ -105,7 +91,7 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
         const { plan } = mustFind(origin)
         sources.drop(plan, [])
         deleteCopiedRows(db, plan)
-        forgetOne.run(origin)
+        sql.forgetOne.run(origin)
       })
       await clear()
       await write(() => db.prepare(DELETE_EMPTY_VECTOR_SPACE).run())
@@ -121,10 +107,30 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
       write(() => {
         if (!touchIfHeld(claim)) return false
         sources.show(copiedSources)
-        endOne.run(claim.now, claim.origin)
+        sql.endOne.run(claim.now, claim.origin)
         db.pragma(`cache_size = ${cacheBefore}`)
         return true
       }),
+  }
+}
+
+/** The statements for copy sessions. */
+function prepareSessions(db: Database) {
+  return {
+    select: db.prepare<[string], CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE origin = ?`),
+    selectOpen: db.prepare<[], CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`),
+    upsert: db.prepare<[string, string, string, number, number]>(
+      `INSERT INTO arrivals (origin, plan, holder, began_at, touched_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+         plan = excluded.plan, holder = excluded.holder, began_at = excluded.began_at, touched_at = excluded.touched_at, ended_at = NULL`,
+    ),
+    takeOver: db.prepare<[string, string, number, string]>(
+      'UPDATE arrivals SET plan = ?, holder = ?, touched_at = ? WHERE origin = ?',
+    ),
+    touch: db.prepare<[number, string, string]>(
+      'UPDATE arrivals SET touched_at = ? WHERE origin = ? AND holder = ? AND ended_at IS NULL',
+    ),
+    endOne: db.prepare<[number, string]>('UPDATE arrivals SET ended_at = ? WHERE origin = ?'),
+    forgetOne: db.prepare<[string]>('DELETE FROM arrivals WHERE origin = ?'),
   }
 }
 

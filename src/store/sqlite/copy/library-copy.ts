@@ -1,9 +1,10 @@
 import { sizeOf } from '../../../library/copy/copy-rows.ts'
 import { type CopyRow, type CopyTable, columnPositions, MAX_BATCH_BYTES } from '../../../library/copy/table-columns.ts'
 import type { IdRange, LibraryCopy, LibraryView } from '../../../library/ports/library-copy.ts'
+import { tableName } from '../../common/copy-plan.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { createCopiedVectors } from './copied-vectors.ts'
-import { columnName, createRowReader, packCell, tableName, writeConditions } from './copy-rows.ts'
+import { columnName, createRowReader, packCell, writeConditions } from './copy-rows.ts'
 import { type CopySessionParts, createCopySessions } from './copy-sessions.ts'
 
 /** Creates the port that reads and receives a whole library file. */

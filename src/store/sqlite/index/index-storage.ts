@@ -40,109 +40,60 @@ const MAX_BLOCKS = 2 ** 24
 
 /** Creates index storage over the index tables. */
 export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complete'>): IndexStorage {
-  const selectState = db.prepare<[], IndexState>('SELECT format, last_chunk AS last, generation FROM index_state')
-  const updateState = db.prepare<[string, number, number]>(
-    'UPDATE index_state SET format = ?, last_chunk = ?, generation = ?',
-  )
-  const selectSegments = db.prepare<[], SegmentRecord>('SELECT id, count, first, last FROM index_segments ORDER BY id')
-  const selectSegment = db.prepare<[number], { documents: Uint8Array; directory: Uint8Array; firstBlock: number }>(
-    'SELECT documents, directory, first_block AS firstBlock FROM index_segments WHERE id = ?',
-  )
-  const insertSegment = db.prepare<[number, number, number, number, number, Uint8Array, Uint8Array]>(
-    `INSERT INTO index_segments (count, first, last, first_block, block_count, documents, directory)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const deleteSegment = db.prepare<[number]>('DELETE FROM index_segments WHERE id = ?')
-  const selectFreeBlock = db.prepare<[], number>('SELECT ifnull(max(id), 0) + 1 FROM index_blocks').pluck()
-  const selectBlock = db.prepare<[number], Uint8Array>('SELECT data FROM index_blocks WHERE id = ?').pluck()
-  const insertBlock = db.prepare<[number, Uint8Array]>('INSERT INTO index_blocks (id, data) VALUES (?, ?)')
-  const deleteBlocks = db.prepare<[{ id: number }]>(
-    `DELETE FROM index_blocks WHERE id BETWEEN (SELECT first_block FROM index_segments WHERE id = @id)
-       AND (SELECT first_block + block_count - 1 FROM index_segments WHERE id = @id)`,
-  )
-  const selectDead = db.prepare<[], DeadChunkRange>(
-    'SELECT segment, first, last FROM index_dead ORDER BY segment, first',
-  )
-  const insertDead = db.prepare<[DeadChunkRange]>(
-    `INSERT INTO index_dead (segment, first, last) VALUES (@segment, @first, @last)
-     ON CONFLICT DO UPDATE SET last = max(last, excluded.last)`,
-  )
-  const deleteDead = db.prepare<[number]>('DELETE FROM index_dead WHERE segment = ?')
-  const selectStale = db.prepare<[], ChunkRange>('SELECT first, last FROM index_stale ORDER BY first')
-  const insertStale = db.prepare<[ChunkRange]>(
-    'INSERT OR REPLACE INTO index_stale (first, last) VALUES (@first, @last)',
-  )
-  const deleteStale = db.prepare<[ChunkRange]>('DELETE FROM index_stale WHERE first BETWEEN @first AND @last')
-  const deleteAll = ['segments', 'blocks', 'dead', 'stale'].map((table) => db.prepare(`DELETE FROM index_${table}`))
-  const selectNewest = db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM chunks').pluck()
-  // The `+` makes SQLite use a small index on the ids instead of the table with all the text.
-  const countUpTo = db.prepare<[number], { upTo: number; all: number }>(
-    'SELECT ifnull(sum(+id <= ?), 0) AS upTo, count(*) AS "all" FROM chunks',
-  )
-  const selectNew = db.prepare<[ChunkRange & { limit: number }], NewChunkColumns>(
-    `SELECT c.id AS number, c.chunk_id AS chunkId, c.content_hash AS contentHash, c.source, c.page, c.path, p.title, c.kind, c.heading_path AS headingPath,
-       c.symbol, c.content
-     FROM chunks c JOIN pages p ON p.id = c.page WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT @limit`,
-  )
-  const selectPage = db.prepare<[number], FilteredPage>(
-    `SELECT l.url, l.key, json_extract(p.meta, '$.language') AS language FROM ledger l JOIN pages p ON p.id = l.id WHERE l.id = ?`,
-  )
-  const selectChunk = db.prepare<[number], ChunkColumns>(
-    'SELECT page, kind, heading_path AS headingPath, symbol, content FROM chunks WHERE id = ?',
-  )
+  const sql = prepareIndex(db)
 
   /** The cache keys of each opened segment are new, because the ids of deleted blocks are reused. */
   const blocks = new LruCache<Uint8Array>(BLOCK_CACHE_BYTES)
   let openedCount = 0
 
   return {
-    readState: () => selectState.get() ?? NO_STATE,
+    readState: () => sql.selectState.get() ?? NO_STATE,
     writeState: ({ format, last, generation }) => {
-      updateState.run(format, last, generation)
+      sql.updateState.run(format, last, generation)
     },
-    listSegments: () => selectSegments.all(),
+    listSegments: () => sql.selectSegments.all(),
     openSegment: (id) => {
-      const found = selectSegment.get(id)
+      const found = sql.selectSegment.get(id)
       if (found === undefined) throw new DecodeError(`the index has no segment ${id}`)
       const { documents, directory, firstBlock } = found
       const firstKey = ++openedCount * MAX_BLOCKS
       return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, firstKey + block) }
     },
     addSegment: ({ count, first, last, documents, directory, blocks }) => {
-      const firstBlock = selectFreeBlock.get() ?? 1
-      insertSegment.run(count, first, last, firstBlock, blocks.length, documents, directory)
+      const firstBlock = sql.selectFreeBlock.get() ?? 1
+      sql.insertSegment.run(count, first, last, firstBlock, blocks.length, documents, directory)
       blocks.forEach((block, i) => {
-        insertBlock.run(firstBlock + i, block)
+        sql.insertBlock.run(firstBlock + i, block)
       })
     },
     removeSegment: (id) => {
-      deleteBlocks.run({ id })
-      deleteSegment.run(id)
-      deleteDead.run(id)
+      sql.deleteBlocks.run({ id })
+      sql.deleteSegment.run(id)
+      sql.deleteDead.run(id)
     },
-    listDead: () => selectDead.all(),
+    listDead: () => sql.selectDead.all(),
     addDead: (range) => {
-      insertDead.run(range)
+      sql.insertDead.run(range)
     },
-    listStale: () => selectStale.all(),
+    listStale: () => sql.selectStale.all(),
     addStale: (range) => {
-      insertStale.run(range)
+      sql.insertStale.run(range)
     },
     removeStale: ({ first, last }) => {
-      deleteStale.run({ first, last })
+      sql.deleteStale.run({ first, last })
     },
     clear: () => {
-      for (const removal of deleteAll) removal.run()
+      for (const removal of sql.deleteAll) removal.run()
     },
-    newestChunk: () => selectNewest.get() ?? 0,
-    countChunks: (last) => countUpTo.get(last) ?? { upTo: 0, all: 0 },
+    newestChunk: () => sql.selectNewest.get() ?? 0,
+    countChunks: (last) => sql.countUpTo.get(last) ?? { upTo: 0, all: 0 },
     completePages: (pages) => {
       for (const page of pages) layouts.complete(page)
     },
-    readChunks: ({ first, last }, limit) => selectNew.all({ first, last, limit }).map(toNewChunk),
-    readPage: (page) => selectPage.get(page),
+    readChunks: ({ first, last }, limit) => sql.selectNew.all({ first, last, limit }).map(toNewChunk),
+    readPage: (page) => sql.selectPage.get(page),
     readChunk: (number) => {
-      const found = selectChunk.get(number)
+      const found = sql.selectChunk.get(number)
       return found && { ...found, headingPath: parseHeadings(found.headingPath) }
     },
   }
@@ -150,12 +101,64 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
   function readBlock(number: number, key: number): Uint8Array {
     const cached = blocks.get(key)
     if (cached !== undefined) return cached
-    const found = selectBlock.get(number)
+    const found = sql.selectBlock.get(number)
     if (found === undefined) throw new DecodeError(`the index has no block ${number}`)
     // Slicing a plain array is several times faster than slicing a `Buffer`.
     const block = new Uint8Array(found.buffer, found.byteOffset, found.byteLength)
     blocks.set(key, block, block.length)
     return block
+  }
+}
+
+/** The statements for the index tables. */
+function prepareIndex(db: Database) {
+  return {
+    selectState: db.prepare<[], IndexState>('SELECT format, last_chunk AS last, generation FROM index_state'),
+    updateState: db.prepare<[string, number, number]>(
+      'UPDATE index_state SET format = ?, last_chunk = ?, generation = ?',
+    ),
+    selectSegments: db.prepare<[], SegmentRecord>('SELECT id, count, first, last FROM index_segments ORDER BY id'),
+    selectSegment: db.prepare<[number], { documents: Uint8Array; directory: Uint8Array; firstBlock: number }>(
+      'SELECT documents, directory, first_block AS firstBlock FROM index_segments WHERE id = ?',
+    ),
+    insertSegment: db.prepare<[number, number, number, number, number, Uint8Array, Uint8Array]>(
+      `INSERT INTO index_segments (count, first, last, first_block, block_count, documents, directory)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    deleteSegment: db.prepare<[number]>('DELETE FROM index_segments WHERE id = ?'),
+    selectFreeBlock: db.prepare<[], number>('SELECT ifnull(max(id), 0) + 1 FROM index_blocks').pluck(),
+    selectBlock: db.prepare<[number], Uint8Array>('SELECT data FROM index_blocks WHERE id = ?').pluck(),
+    insertBlock: db.prepare<[number, Uint8Array]>('INSERT INTO index_blocks (id, data) VALUES (?, ?)'),
+    deleteBlocks: db.prepare<[{ id: number }]>(
+      `DELETE FROM index_blocks WHERE id BETWEEN (SELECT first_block FROM index_segments WHERE id = @id)
+         AND (SELECT first_block + block_count - 1 FROM index_segments WHERE id = @id)`,
+    ),
+    selectDead: db.prepare<[], DeadChunkRange>('SELECT segment, first, last FROM index_dead ORDER BY segment, first'),
+    insertDead: db.prepare<[DeadChunkRange]>(
+      `INSERT INTO index_dead (segment, first, last) VALUES (@segment, @first, @last)
+       ON CONFLICT DO UPDATE SET last = max(last, excluded.last)`,
+    ),
+    deleteDead: db.prepare<[number]>('DELETE FROM index_dead WHERE segment = ?'),
+    selectStale: db.prepare<[], ChunkRange>('SELECT first, last FROM index_stale ORDER BY first'),
+    insertStale: db.prepare<[ChunkRange]>('INSERT OR REPLACE INTO index_stale (first, last) VALUES (@first, @last)'),
+    deleteStale: db.prepare<[ChunkRange]>('DELETE FROM index_stale WHERE first BETWEEN @first AND @last'),
+    deleteAll: ['segments', 'blocks', 'dead', 'stale'].map((table) => db.prepare(`DELETE FROM index_${table}`)),
+    selectNewest: db.prepare<[], number>('SELECT ifnull(max(id), 0) FROM chunks').pluck(),
+    // The `+` makes SQLite use a small index on the ids instead of the table with all the text.
+    countUpTo: db.prepare<[number], { upTo: number; all: number }>(
+      'SELECT ifnull(sum(+id <= ?), 0) AS upTo, count(*) AS "all" FROM chunks',
+    ),
+    selectNew: db.prepare<[ChunkRange & { limit: number }], NewChunkColumns>(
+      `SELECT c.id AS number, c.chunk_id AS chunkId, c.content_hash AS contentHash, c.source, c.page, c.path, p.title, c.kind, c.heading_path AS headingPath,
+         c.symbol, c.content
+       FROM chunks c JOIN pages p ON p.id = c.page WHERE c.id BETWEEN @first AND @last ORDER BY c.id LIMIT @limit`,
+    ),
+    selectPage: db.prepare<[number], FilteredPage>(
+      `SELECT l.url, l.key, json_extract(p.meta, '$.language') AS language FROM ledger l JOIN pages p ON p.id = l.id WHERE l.id = ?`,
+    ),
+    selectChunk: db.prepare<[number], ChunkColumns>(
+      'SELECT page, kind, heading_path AS headingPath, symbol, content FROM chunks WHERE id = ?',
+    ),
   }
 }
 

@@ -62,126 +62,40 @@ const MAX_LEASE_MS = 3_600_000
 
 /** Creates the vector store; a vector is deleted with its chunk. */
 export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
-  const { sources, write, createTest } = needs
-  const selectSpace = db.prepare<[], VectorSpace>('SELECT model, fingerprint, dimensions FROM vector_space')
-  const insertSpace = db.prepare<[string, string, number]>(
-    'INSERT OR REPLACE INTO vector_space (id, model, fingerprint, dimensions) VALUES (1, ?, ?, ?)',
-  )
-  const deleteAll = db.prepare('DELETE FROM vectors')
-  const selectMissing = db.prepare<[number, StoredHash | number, string, number], MissingColumns>(
-    `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, p.title, c.heading_path AS headingPath, c.content, k.language
-     FROM (SELECT id FROM chunks m INDEXED BY chunks_by_chunk_id
-           WHERE (m.source, m.chunk_id) > (?, ?) AND m.source IN (SELECT value FROM json_each(?))
-             AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = m.id)
-             AND NOT EXISTS (SELECT 1 FROM refused_chunks r WHERE r.chunk = m.id)
-           ORDER BY m.source, m.chunk_id LIMIT ?) AS missing
-     CROSS JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
-     LEFT JOIN likenesses k ON k.page = c.page
-     ORDER BY c.source, c.chunk_id`,
-  )
-  const selectVectors = db.prepare<
-    [number, StoredHash | number, string, number],
-    StoredChunkName & { vector: Uint8Array }
-  >(
-    `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, v.vector
-     FROM chunks c INDEXED BY chunks_by_chunk_id CROSS JOIN vectors v ON v.chunk = c.id JOIN sources s ON s.id = c.source
-     WHERE (c.source, c.chunk_id) > (?, ?) AND c.source IN (SELECT value FROM json_each(?))
-     ORDER BY c.source, c.chunk_id LIMIT ?`,
-  )
-  // A lease that ends later than the maximum duration allows was taken before the clock was set back.
-  const takeLease = db.prepare<{ holder: string; now: number; until: number }>(
-    `INSERT INTO embedding_lease (id, holder, until) VALUES (1, @holder, @until)
-     ON CONFLICT DO UPDATE SET holder = @holder, until = @until
-     WHERE holder = @holder OR until NOT BETWEEN @now + 1 AND max(@until, @now + ${MAX_LEASE_MS})`,
-  )
-  const insert = db.prepare<[Uint8Array, number, StoredHash]>(
-    'INSERT OR REPLACE INTO vectors (chunk, source, vector) SELECT id, source, ? FROM chunks WHERE source = ? AND chunk_id = ?',
-  )
-  const selectOne = db
-    .prepare<[number, StoredHash], Uint8Array>(
-      'SELECT v.vector FROM chunks c JOIN vectors v ON v.chunk = c.id WHERE c.source = ? AND c.chunk_id = ? LIMIT 1',
-    )
-    .pluck()
-  const selectNew = db.prepare<[number, number], StoredVector>(
-    'SELECT number, source, vector FROM vectors WHERE number > ? ORDER BY number LIMIT ?',
-  )
-  const selectVector = db.prepare<[number], Uint8Array>('SELECT vector FROM vectors WHERE number = ?').pluck()
-  const selectOfChunk = db.prepare<[number], Uint8Array>('SELECT vector FROM vectors WHERE chunk = ?').pluck()
-  const countAll = db.prepare<[], number>('SELECT count(*) FROM vectors').pluck()
-  const selectName = db.prepare<[number], StoredChunkName & { chunk: number }>(
-    `SELECT v.chunk, s.uuid AS sourceId, c.chunk_id AS chunkId
-     FROM vectors v JOIN chunks c ON c.id = v.chunk JOIN sources s ON s.id = c.source WHERE v.number = ?`,
-  )
-  const countIn = (table: string) =>
-    db
-      .prepare<[string], number>(`SELECT count(*) FROM ${table} WHERE source IN (SELECT value FROM json_each(?))`)
-      .pluck()
-  const countVectors = countIn('vectors')
-  const countChunks = countIn('chunks')
-  const countRefused = countIn('refused_chunks')
+  const { sources, write } = needs
+  const sql = prepareVectors(db)
   const refusals = createRefusedChunks(db)
   const copied = createCopiedVectors(db)
   const stateKey = createStateKey(db)
 
-  /** The numbers of the given sources, or of all visible ones, as JSON for SQL. */
-  const numbersOf = (ids: readonly string[] | undefined): string => {
-    const all = ids ?? sources.list().map(({ id }) => id)
-    return JSON.stringify(all.flatMap((id) => sources.numberOf(id) ?? []))
-  }
+  /** The numbers of the given sources, or of all visible ones. */
+  const listNumbers = (ids: readonly string[] | undefined): number[] =>
+    (ids ?? sources.list().map(({ id }) => id)).flatMap((id) => sources.numberOf(id) ?? [])
+  /** The same as JSON for SQL. */
+  const numbersOf = (ids: readonly string[] | undefined): string => JSON.stringify(listNumbers(ids))
   /** The position after a chunk, for SQL; a number sorts before every hash. */
   const positionAfter = (after: ChunkRef | undefined): [number, StoredHash | number] =>
     after === undefined ? [0, 0] : [sources.numberOf(after.sourceId) ?? 0, packHash(after.chunkId)]
   const adoptSpace = (space: VectorSpace): void => {
-    const found = selectSpace.get()
+    const found = sql.selectSpace.get()
     refuseOtherSpace(found, space)
-    if (found === undefined) insertSpace.run(space.model, space.fingerprint, space.dimensions)
+    if (found === undefined) sql.insertSpace.run(space.model, space.fingerprint, space.dimensions)
   }
-  const findVector = ({ sourceId, chunkId }: ChunkRef): Uint8Array | undefined => {
-    const source = sources.numberOf(sourceId)
-    return source === undefined ? undefined : selectOne.get(source, packHash(chunkId))
-  }
-  let signs: Signs | undefined
-  /** Reads the signs of new vectors. Reads all signs again when the vector space changed, or when many known vectors were removed. */
-  const readSigns = async (): Promise<Signs | undefined> => {
-    const space = selectSpace.get()
-    if (space === undefined) return undefined
-    const key = stateKey()
-    if (signs?.key === key) return signs
-    const isUsable = signs?.fingerprint === space.fingerprint && signs.index.size <= 2 * ((countAll.get() ?? 0) + 100)
-    const known = signs !== undefined && isUsable ? signs : createSigns(space)
-    signs = known
-    for (;;) {
-      const batch = selectNew.all(known.last, VECTORS_AT_ONCE)
-      for (const { number, source, vector } of batch) {
-        known.index.add(number, source, vector)
-        if (known.firstVectors.size < MAX_IN_MEMORY) known.firstVectors.add(vector)
-      }
-      known.last = batch.at(-1)?.number ?? known.last
-      if (batch.length < VECTORS_AT_ONCE) {
-        known.key = key
-        return known
-      }
-      await pause()
-    }
-  }
-  /** Counts are cached until any process writes, because every search reads them. */
-  let cachedCounts = { key: '', embedded: 0, chunks: 0, refused: 0 }
-  let cachedUncopied = { key: '', count: 0 }
 
   return {
-    readSpace: async () => selectSpace.get(),
+    readSpace: async () => sql.selectSpace.get(),
     replaceSpace: ({ model, fingerprint, dimensions }) =>
       write(() => {
-        if (selectSpace.get()?.fingerprint === fingerprint) return
-        deleteAll.run()
+        if (sql.selectSpace.get()?.fingerprint === fingerprint) return
+        sql.deleteAll.run()
         refusals.deleteAll()
         copied.deleteAll()
-        insertSpace.run(model, fingerprint, dimensions)
+        sql.insertSpace.run(model, fingerprint, dimensions)
       }),
     listMissing: async (limit, sourceIds, after) =>
-      selectMissing.all(...positionAfter(after), numbersOf(sourceIds), limit).map(toUnembedded),
+      sql.selectMissing.all(...positionAfter(after), numbersOf(sourceIds), limit).map(toUnembedded),
     list: async (limit, after, sourceIds) =>
-      selectVectors
+      sql.selectVectors
         .all(...positionAfter(after), numbersOf(sourceIds), limit)
         .map((row) => ({ ...toChunkName(row), vector: restoreVector(row.vector) })),
     refuse: (space, chunks) =>
@@ -194,7 +108,7 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
       }),
     listRefused: async (limit, sourceIds) => refusals.list(numbersOf(sourceIds), limit),
     forgetRefused: (sourceIds) => write(() => refusals.deleteOf(numbersOf(sourceIds))),
-    lease: (holder, now, ms) => write(() => takeLease.run({ holder, now, until: now + ms }).changes === 1),
+    lease: (holder, now, ms) => write(() => sql.takeLease.run({ holder, now, until: now + ms }).changes === 1),
     write: async (space, vectors) => {
       checkVectors(space, vectors)
       const rows = vectors.map((written) => ({ ...written, bytes: quantizeVector(written.vector) }))
@@ -204,70 +118,186 @@ export function createVectors(db: Database, needs: VectorNeeds): VectorIndex {
           const source = sources.numberOf(sourceId)
           // A chunk that was removed meanwhile needs no vector.
           if (source === undefined) continue
-          insert.run(bytes, source, packHash(chunkId))
+          sql.insert.run(bytes, source, packHash(chunkId))
           refusals.delete(source, chunkId)
           copied.delete(source, chunkId)
         }
       })
     },
-    compare: async (query, chunks) =>
-      chunks.map((chunk) => {
-        const bytes = chunk.number === undefined ? findVector(chunk) : selectOfChunk.get(chunk.number)
-        return bytes === undefined ? null : compareQuantized(query, bytes)
-      }),
-    nearest: async (query, limit, filter = {}) => {
-      const known = await readSigns()
-      if (known === undefined) return []
-      const { index, firstVectors } = known
-      const sourceNumbers = new Set<unknown>(JSON.parse(numbersOf(filter.sourceIds)))
-      const isWanted = (source: number) => sourceNumbers.has(source)
-      const positions = index.nearestPositions(quantizeVector(query), SIGN_CANDIDATES, isWanted)
-      const similarities = Float64Array.from(positions, (position) => {
-        if (position < firstVectors.size) return firstVectors.compare(query, position)
-        const bytes = selectVector.get(index.keyAt(position))
-        return bytes === undefined ? Number.NEGATIVE_INFINITY : compareQuantized(query, bytes)
-      })
-      const passes = createTest(filter)
-      const nearest: NearChunk[] = []
-      selectTop(Uint32Array.from(positions.keys()), similarities, limit, (i) => {
-        // A chunk may have been removed since its vector was read.
-        const found = selectName.get(index.keyAt(positions[i] ?? 0))
-        if (found === undefined || !passes(found.chunk)) return false
-        nearest.push({ ...toChunkName(found), number: found.chunk, similarity: similarities[i] ?? 0 })
-        return true
-      })
-      return nearest
-    },
-    count: async (sourceIds) => {
-      const numbers = numbersOf(sourceIds)
-      const key = `${stateKey()} ${numbers}`
-      if (cachedCounts.key !== key) {
-        const [embedded = 0, chunks = 0, refused = 0] = [countVectors, countChunks, countRefused].map((statement) =>
-          statement.get(numbers),
-        )
-        cachedCounts = { key, embedded, chunks, refused }
-      }
-      const { embedded, chunks, refused } = cachedCounts
-      return { embedded, chunks, refused }
-    },
+    ...createCounts(sql, copied, stateKey, numbersOf),
+    ...createVectorSearch(needs, sql, stateKey, listNumbers),
     readLibraryId: async () => copied.libraryId(),
     markCopied: (place, { fingerprint }, chunks) =>
       write(() => {
-        if (selectSpace.get()?.fingerprint !== fingerprint) return
+        if (sql.selectSpace.get()?.fingerprint !== fingerprint) return
         copied.setLocation(place)
         for (const { sourceId, chunkId } of chunks) {
           const source = sources.numberOf(sourceId)
           if (source !== undefined) copied.insert(source, chunkId)
         }
       }),
+  }
+}
+
+/** Creates the counts, which are cached until any process writes, because every search reads them. */
+function createCounts(
+  sql: Statements,
+  copied: ReturnType<typeof createCopiedVectors>,
+  stateKey: () => string,
+  numbersOf: (ids: readonly string[] | undefined) => string,
+): Pick<VectorIndex, 'count' | 'countUncopied'> {
+  let cachedCounts = { key: '', embedded: 0, chunks: 0, refused: 0 }
+  let cachedUncopied = { key: '', count: 0 }
+  return {
+    count: async (sourceIds) => {
+      const numbers = numbersOf(sourceIds)
+      const key = `${stateKey()} ${numbers}`
+      if (cachedCounts.key !== key) {
+        const [embedded = 0, chunks = 0, refused = 0] = [sql.countVectors, sql.countChunks, sql.countRefused].map(
+          (statement) => statement.get(numbers),
+        )
+        cachedCounts = { key, embedded, chunks, refused }
+      }
+      const { embedded, chunks, refused } = cachedCounts
+      return { embedded, chunks, refused }
+    },
     countUncopied: async (place) => {
       const numbers = numbersOf(undefined)
       const key = `${stateKey()} ${numbers} ${place}`
       if (cachedUncopied.key !== key) {
-        cachedUncopied = { key, count: (countVectors.get(numbers) ?? 0) - copied.count(place, numbers) }
+        cachedUncopied = { key, count: (sql.countVectors.get(numbers) ?? 0) - copied.count(place, numbers) }
       }
       return cachedUncopied.count
     },
+  }
+}
+
+/** Creates the comparison of a query with the vectors. */
+function createVectorSearch(
+  { sources, createTest }: VectorNeeds,
+  sql: Statements,
+  stateKey: () => string,
+  listNumbers: (ids: readonly string[] | undefined) => readonly number[],
+): Pick<VectorIndex, 'compare' | 'nearest'> {
+  const findVector = ({ sourceId, chunkId }: ChunkRef): Uint8Array | undefined => {
+    const source = sources.numberOf(sourceId)
+    return source === undefined ? undefined : sql.selectOne.get(source, packHash(chunkId))
+  }
+  let signs: Signs | undefined
+  /** Reads the signs of new vectors. Reads all signs again when the vector space changed, or when many known vectors were removed. */
+  const readSigns = async (): Promise<Signs | undefined> => {
+    const space = sql.selectSpace.get()
+    if (space === undefined) return undefined
+    const key = stateKey()
+    if (signs?.key === key) return signs
+    const isUsable =
+      signs?.fingerprint === space.fingerprint && signs.index.size <= 2 * ((sql.countAll.get() ?? 0) + 100)
+    const known = signs !== undefined && isUsable ? signs : createSigns(space)
+    signs = known
+    for (;;) {
+      const batch = sql.selectNew.all(known.last, VECTORS_AT_ONCE)
+      for (const { number, source, vector } of batch) {
+        known.index.add(number, source, vector)
+        if (known.firstVectors.size < MAX_IN_MEMORY) known.firstVectors.add(vector)
+      }
+      known.last = batch.at(-1)?.number ?? known.last
+      if (batch.length < VECTORS_AT_ONCE) {
+        known.key = key
+        return known
+      }
+      await pause()
+    }
+  }
+  return {
+    compare: async (query, chunks) =>
+      chunks.map((chunk) => {
+        const bytes = chunk.number === undefined ? findVector(chunk) : sql.selectOfChunk.get(chunk.number)
+        return bytes === undefined ? null : compareQuantized(query, bytes)
+      }),
+    nearest: async (query, limit, filter = {}) => {
+      const known = await readSigns()
+      if (known === undefined) return []
+      const { index, firstVectors } = known
+      const sourceNumbers = new Set(listNumbers(filter.sourceIds))
+      const isWanted = (source: number) => sourceNumbers.has(source)
+      const positions = index.nearestPositions(quantizeVector(query), SIGN_CANDIDATES, isWanted)
+      const similarities = Float64Array.from(positions, (position) => {
+        if (position < firstVectors.size) return firstVectors.compare(query, position)
+        const bytes = sql.selectVector.get(index.keyAt(position))
+        return bytes === undefined ? Number.NEGATIVE_INFINITY : compareQuantized(query, bytes)
+      })
+      const passes = createTest(filter)
+      const nearest: NearChunk[] = []
+      selectTop(Uint32Array.from(positions.keys()), similarities, limit, (i) => {
+        // A chunk may have been removed since its vector was read.
+        const found = sql.selectName.get(index.keyAt(positions[i] ?? 0))
+        if (found === undefined || !passes(found.chunk)) return false
+        nearest.push({ ...toChunkName(found), number: found.chunk, similarity: similarities[i] ?? 0 })
+        return true
+      })
+      return nearest
+    },
+  }
+}
+
+type Statements = ReturnType<typeof prepareVectors>
+
+/** The statements of the vector tables. */
+function prepareVectors(db: Database) {
+  const countIn = (table: string) =>
+    db
+      .prepare<[string], number>(`SELECT count(*) FROM ${table} WHERE source IN (SELECT value FROM json_each(?))`)
+      .pluck()
+  return {
+    selectSpace: db.prepare<[], VectorSpace>('SELECT model, fingerprint, dimensions FROM vector_space'),
+    insertSpace: db.prepare<[string, string, number]>(
+      'INSERT OR REPLACE INTO vector_space (id, model, fingerprint, dimensions) VALUES (1, ?, ?, ?)',
+    ),
+    deleteAll: db.prepare('DELETE FROM vectors'),
+    selectMissing: db.prepare<[number, StoredHash | number, string, number], MissingColumns>(
+      `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, p.title, c.heading_path AS headingPath, c.content, k.language
+       FROM (SELECT id FROM chunks m INDEXED BY chunks_by_chunk_id
+             WHERE (m.source, m.chunk_id) > (?, ?) AND m.source IN (SELECT value FROM json_each(?))
+               AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = m.id)
+               AND NOT EXISTS (SELECT 1 FROM refused_chunks r WHERE r.chunk = m.id)
+             ORDER BY m.source, m.chunk_id LIMIT ?) AS missing
+       CROSS JOIN chunks c ON c.id = missing.id JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
+       LEFT JOIN likenesses k ON k.page = c.page
+       ORDER BY c.source, c.chunk_id`,
+    ),
+    selectVectors: db.prepare<[number, StoredHash | number, string, number], StoredChunkName & { vector: Uint8Array }>(
+      `SELECT s.uuid AS sourceId, c.chunk_id AS chunkId, v.vector
+       FROM chunks c INDEXED BY chunks_by_chunk_id CROSS JOIN vectors v ON v.chunk = c.id JOIN sources s ON s.id = c.source
+       WHERE (c.source, c.chunk_id) > (?, ?) AND c.source IN (SELECT value FROM json_each(?))
+       ORDER BY c.source, c.chunk_id LIMIT ?`,
+    ),
+    // A lease that ends later than the maximum duration allows was taken before the clock was set back.
+    takeLease: db.prepare<{ holder: string; now: number; until: number }>(
+      `INSERT INTO embedding_lease (id, holder, until) VALUES (1, @holder, @until)
+       ON CONFLICT DO UPDATE SET holder = @holder, until = @until
+       WHERE holder = @holder OR until NOT BETWEEN @now + 1 AND max(@until, @now + ${MAX_LEASE_MS})`,
+    ),
+    insert: db.prepare<[Uint8Array, number, StoredHash]>(
+      'INSERT OR REPLACE INTO vectors (chunk, source, vector) SELECT id, source, ? FROM chunks WHERE source = ? AND chunk_id = ?',
+    ),
+    selectOne: db
+      .prepare<[number, StoredHash], Uint8Array>(
+        'SELECT v.vector FROM chunks c JOIN vectors v ON v.chunk = c.id WHERE c.source = ? AND c.chunk_id = ? LIMIT 1',
+      )
+      .pluck(),
+    selectNew: db.prepare<[number, number], StoredVector>(
+      'SELECT number, source, vector FROM vectors WHERE number > ? ORDER BY number LIMIT ?',
+    ),
+    selectVector: db.prepare<[number], Uint8Array>('SELECT vector FROM vectors WHERE number = ?').pluck(),
+    selectOfChunk: db.prepare<[number], Uint8Array>('SELECT vector FROM vectors WHERE chunk = ?').pluck(),
+    countAll: db.prepare<[], number>('SELECT count(*) FROM vectors').pluck(),
+    selectName: db.prepare<[number], StoredChunkName & { chunk: number }>(
+      `SELECT v.chunk, s.uuid AS sourceId, c.chunk_id AS chunkId
+       FROM vectors v JOIN chunks c ON c.id = v.chunk JOIN sources s ON s.id = c.source WHERE v.number = ?`,
+    ),
+    countVectors: countIn('vectors'),
+    countChunks: countIn('chunks'),
+    countRefused: countIn('refused_chunks'),
   }
 }
 

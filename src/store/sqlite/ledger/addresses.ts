@@ -66,97 +66,26 @@ const HOSTS = `SELECT h.host, ${COUNTED_STATES.map((state) => `sum(h.${state}_ro
 
 /** Creates the address queries over all sources. */
 export function createAddresses(db: Database): Addresses {
-  const selectSources = db.prepare<[], { number: number; id: string }>(
-    'SELECT id AS number, uuid AS id FROM sources WHERE is_removed = 0',
-  )
-  const selectHosts = db
-    .prepare<[{ source: number; name: string; below: string; limit: number }], string>(
-      `SELECT host FROM host_counts WHERE source = @source AND ${HOST_OR_SUBDOMAIN} LIMIT @limit`,
-    )
-    .pluck()
-  const selectCount = db
-    .prepare<[{ source: number; state: string | null; reason: string | null }], number | null>(
-      `SELECT sum(rows) FROM ledger_counts WHERE source = @source AND state = ifnull(@state, state)
-         AND reason = ifnull(@reason, reason)`,
-    )
-    .pluck()
-  const selectEntries = db.prepare<[string], AddressEntry>(
-    `${SELECT_ENTRIES} WHERE l.id IN (SELECT value FROM json_each(?))`,
-  )
-  const selectByKey = db
-    .prepare<[number, string], number>(
-      'SELECT id FROM ledger WHERE source = ? AND key IN (SELECT value FROM json_each(?))',
-    )
-    .pluck()
-  const selectLastAsked = db.prepare<[number], HostColumns>(
-    `${HOSTS} WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HOST_ROWS} > 0
-     ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT ?`,
-  )
-  const selectHost = db.prepare<[string], HostColumns>(
-    `${HOSTS} AND h.host = ? WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HOST_ROWS} > 0`,
-  )
-  const selectLeased = db
-    .prepare<[], string>(
-      `SELECT l.host FROM sources s CROSS JOIN ledger l INDEXED BY ledger_leased ON l.source = s.id AND l.state = 'leased'
-       WHERE s.is_removed = 0`,
-    )
-    .pluck()
+  const sql = prepareAddresses(db)
   const prepare = createStatementCache(db)
-
-  const countRows = (source: number, { state, reason }: AddressConditions): number =>
-    selectCount.get({ source, state: state ?? null, reason: reason ?? null }) ?? 0
-  const listLanes = (filter: AddressConditions): Lane[] => {
-    const { sourceId, host, includeSubdomains } = filter
-    // Skips sources whose counters show no matching rows.
-    const sources = selectSources
-      .all()
-      .filter(({ number, id }) => (sourceId === undefined || id === sourceId) && countRows(number, filter) > 0)
-    return sources.flatMap(({ number: source }): Lane[] => {
-      if (host === undefined) return [{ source, host: null }]
-      if (!includeSubdomains) return [{ source, host: host.toLowerCase() }]
-      const hosts = selectHosts.all({ source, ...toHostParameters(host), limit: MAX_HOST_LANES + 1 })
-      return hosts.length > MAX_HOST_LANES ? [{ source, host: null }] : hosts.map((name) => ({ source, host: name }))
-    })
-  }
-
-  /** Walks a lane and yields matching rows in batches, which may be empty. */
-  function* walk(
-    lane: Lane,
-    query: AddressQuery,
-    start: RowPosition,
-    batch: number,
-  ): Generator<readonly RowPosition[], void> {
-    const { order = 'newest' } = query
-    const laneQuery = createLaneQuery(lane, query)
-    const parameters = toLaneParameters(lane, query)
-    const batchSize = laneQuery.tests.length > 0 ? ROWS_AT_ONCE : batch
-    for (let position: RowPosition | undefined = start; position !== undefined; ) {
-      const from: LaneParameters = { ...parameters, at: position.at, id: position.id }
-      const found = prepare(laneQuery, order, 'moment').all({ ...from, limit: batchSize })
-      const left = batchSize - found.length
-      if (left > 0) found.push(...prepare(laneQuery, order, 'later').all({ ...from, limit: left }))
-      yield found.filter(({ passes }) => passes === 1)
-      position = found.length < batchSize ? undefined : found.at(-1)
-    }
-  }
 
   const listByKey = (url: string): number[] => {
     const keys = JSON.stringify(listKeysOf(url))
-    return selectSources.all().flatMap(({ number }) => selectByKey.all(number, keys))
+    return sql.selectSources.all().flatMap(({ number }) => sql.selectByKey.all(number, keys))
   }
-  const findEntries = async (url: string) => selectEntries.all(JSON.stringify(listByKey(url)))
+  const findEntries = async (url: string) => sql.selectEntries.all(JSON.stringify(listByKey(url)))
 
   /** The first positions of several lanes, merged. */
   const listPositions = async (query: AddressQuery): Promise<RowPosition[]> => {
     const { limit, order = 'newest' } = query
     const start = await findStart(query, order, findEntries)
-    const lanes = listLanes(query)
+    const lanes = listLanes(sql, query)
     const batch = Math.min(limit, Math.max(MIN_BATCH, Math.ceil((2 * limit) / Math.max(1, lanes.length))))
     const takeBreak = createYielder()
     /** Lanes with more rows; the last one has the next position. */
     const cursors: LaneCursor[] = []
     for (const lane of lanes) {
-      const cursor = createLaneCursor(walk(lane, query, start, batch), takeBreak)
+      const cursor = createLaneCursor(walkLane(prepare, lane, query, start, batch), takeBreak)
       await cursor.advance()
       enqueue(cursors, cursor, order)
     }
@@ -170,34 +99,17 @@ export function createAddresses(db: Database): Addresses {
     }
     return positions
   }
-  const readEntries = async (positions: readonly RowPosition[]): Promise<AddressEntry[]> => {
-    const entries: AddressEntry[] = []
-    for (let done = 0; done < positions.length; done += ENTRIES_AT_ONCE) {
-      if (done > 0) await pause()
-      const batch = positions.slice(done, done + ENTRIES_AT_ONCE)
-      const found = new Map(
-        selectEntries.all(JSON.stringify(batch.map(({ id }) => id))).map((entry) => [entry.id, entry]),
-      )
-      for (const { id, at } of batch) {
-        const entry = found.get(id)
-        // An entry keeps the position at which it was found, because the row may have been requested again or removed since.
-        if (entry !== undefined) entries.push({ ...entry, at })
-      }
-    }
-    return entries
-  }
-
   const count = async (filter: AddressConditions, max: number): Promise<number> => {
-    const lanes = listLanes(filter)
+    const lanes = listLanes(sql, filter)
     if (hasCounter(filter)) {
-      const rows = lanes.reduce((sum, { source }) => sum + countRows(source, filter), 0)
+      const rows = lanes.reduce((sum, { source }) => sum + countRows(sql, source, filter), 0)
       return Math.min(rows, max)
     }
     const start = await findStart(filter, 'newest', findEntries)
     const takeBreak = createYielder()
     let matched = 0
     for (const lane of lanes) {
-      for (const positions of walk(lane, { ...filter, limit: max }, start, ROWS_AT_ONCE)) {
+      for (const positions of walkLane(prepare, lane, { ...filter, limit: max }, start, ROWS_AT_ONCE)) {
         matched += positions.length
         if (matched >= max) return max
         await takeBreak()
@@ -210,20 +122,120 @@ export function createAddresses(db: Database): Addresses {
   const describe = db.transaction((list: () => HostColumns[]): HostSummary[] => {
     const hosts = list()
     const leased = new Map<string, number>()
-    for (const host of selectLeased.all()) leased.set(host, (leased.get(host) ?? 0) + 1)
+    for (const host of sql.selectLeased.all()) leased.set(host, (leased.get(host) ?? 0) + 1)
     return hosts.map((columns) => toSummary(columns, leased.get(columns.host) ?? 0))
   })
 
   return {
-    list: async (query) => readEntries(await listPositions(query)),
+    list: async (query) => readEntries(sql, await listPositions(query)),
     count,
     find: async (url) => (await findEntries(url)).sort((a, b) => b.at - a.at || b.id - a.id),
     groupErrors: async (rows) => {
       const positions = await listPositions({ state: 'failed', limit: rows })
-      return groupFailures(await readEntries(positions))
+      return groupFailures(await readEntries(sql, positions))
     },
-    listHosts: async (limit) => describe(() => selectLastAsked.all(limit)),
-    describeHost: async (host) => describe(() => selectHost.all(host.toLowerCase()))[0],
+    listHosts: async (limit) => describe(() => sql.selectLastAsked.all(limit)),
+    describeHost: async (host) => describe(() => sql.selectHost.all(host.toLowerCase()))[0],
+  }
+}
+
+type Statements = ReturnType<typeof prepareAddresses>
+
+function countRows(sql: Statements, source: number, { state, reason }: AddressConditions): number {
+  return sql.selectCount.get({ source, state: state ?? null, reason: reason ?? null }) ?? 0
+}
+
+function listLanes(sql: Statements, filter: AddressConditions): Lane[] {
+  const { sourceId, host, includeSubdomains } = filter
+  // Skips sources whose counters show no matching rows.
+  const sources = sql.selectSources
+    .all()
+    .filter(({ number, id }) => (sourceId === undefined || id === sourceId) && countRows(sql, number, filter) > 0)
+  return sources.flatMap(({ number: source }): Lane[] => {
+    if (host === undefined) return [{ source, host: null }]
+    if (!includeSubdomains) return [{ source, host: host.toLowerCase() }]
+    const hosts = sql.selectHosts.all({ source, ...toHostParameters(host), limit: MAX_HOST_LANES + 1 })
+    return hosts.length > MAX_HOST_LANES ? [{ source, host: null }] : hosts.map((name) => ({ source, host: name }))
+  })
+}
+
+/** Walks a lane and yields matching rows in batches, which may be empty. */
+function* walkLane(
+  prepare: ReturnType<typeof createStatementCache>,
+  lane: Lane,
+  query: AddressQuery,
+  start: RowPosition,
+  batch: number,
+): Generator<readonly RowPosition[], void> {
+  const { order = 'newest' } = query
+  const laneQuery = createLaneQuery(lane, query)
+  const parameters = toLaneParameters(lane, query)
+  const batchSize = laneQuery.tests.length > 0 ? ROWS_AT_ONCE : batch
+  for (let position: RowPosition | undefined = start; position !== undefined; ) {
+    const from: LaneParameters = { ...parameters, at: position.at, id: position.id }
+    const found = prepare(laneQuery, order, 'moment').all({ ...from, limit: batchSize })
+    const left = batchSize - found.length
+    if (left > 0) found.push(...prepare(laneQuery, order, 'later').all({ ...from, limit: left }))
+    yield found.filter(({ passes }) => passes === 1)
+    position = found.length < batchSize ? undefined : found.at(-1)
+  }
+}
+
+async function readEntries(sql: Statements, positions: readonly RowPosition[]): Promise<AddressEntry[]> {
+  const entries: AddressEntry[] = []
+  for (let done = 0; done < positions.length; done += ENTRIES_AT_ONCE) {
+    if (done > 0) await pause()
+    const batch = positions.slice(done, done + ENTRIES_AT_ONCE)
+    const found = new Map(
+      sql.selectEntries.all(JSON.stringify(batch.map(({ id }) => id))).map((entry) => [entry.id, entry]),
+    )
+    for (const { id, at } of batch) {
+      const entry = found.get(id)
+      // An entry keeps the position at which it was found, because the row may have been requested again or removed since.
+      if (entry !== undefined) entries.push({ ...entry, at })
+    }
+  }
+  return entries
+}
+
+/** The statements of the address queries. */
+function prepareAddresses(db: Database) {
+  return {
+    selectSources: db.prepare<[], { number: number; id: string }>(
+      'SELECT id AS number, uuid AS id FROM sources WHERE is_removed = 0',
+    ),
+    selectHosts: db
+      .prepare<[{ source: number; name: string; below: string; limit: number }], string>(
+        `SELECT host FROM host_counts WHERE source = @source AND ${HOST_OR_SUBDOMAIN} LIMIT @limit`,
+      )
+      .pluck(),
+    selectCount: db
+      .prepare<[{ source: number; state: string | null; reason: string | null }], number | null>(
+        `SELECT sum(rows) FROM ledger_counts WHERE source = @source AND state = ifnull(@state, state)
+           AND reason = ifnull(@reason, reason)`,
+      )
+      .pluck(),
+    selectEntries: db.prepare<[string], AddressEntry>(
+      `${SELECT_ENTRIES} WHERE l.id IN (SELECT value FROM json_each(?))`,
+    ),
+    selectByKey: db
+      .prepare<[number, string], number>(
+        'SELECT id FROM ledger WHERE source = ? AND key IN (SELECT value FROM json_each(?))',
+      )
+      .pluck(),
+    selectLastAsked: db.prepare<[number], HostColumns>(
+      `${HOSTS} WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HOST_ROWS} > 0
+       ORDER BY max(h.asked_at) DESC NULLS LAST, h.host LIMIT ?`,
+    ),
+    selectHost: db.prepare<[string], HostColumns>(
+      `${HOSTS} AND h.host = ? WHERE s.is_removed = 0 GROUP BY h.host HAVING ${HOST_ROWS} > 0`,
+    ),
+    selectLeased: db
+      .prepare<[], string>(
+        `SELECT l.host FROM sources s CROSS JOIN ledger l INDEXED BY ledger_leased ON l.source = s.id AND l.state = 'leased'
+         WHERE s.is_removed = 0`,
+      )
+      .pluck(),
   }
 }
 

@@ -1,4 +1,5 @@
-import type { FoundAddress, LedgerState, OfferResult, Reason } from '../../../crawl/ledger.ts'
+import type { FoundAddress, OfferResult } from '../../../crawl/ledger.ts'
+import type { LedgerState, Reason } from '../../../crawl/ledger-reasons.ts'
 import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
 import { writeReadmission } from '../../common/ledger/ledger-sql.ts'
 import { type ExistingRowRecord, planRowWrite, toFoundRow } from '../../common/ledger/row-write.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type HostClock, MAX_BACK_OFF_MS, MAX_SLOT_AHEAD_MS, nextRequestAt } from '../../../crawl/hosts/host-clock.ts'
-import type { LeaseRequest, ListedRows, OpenWork, Reason, Visit } from '../../../crawl/ledger.ts'
+import type { LeaseRequest, ListedRows, OpenWork, Visit } from '../../../crawl/ledger.ts'
+import type { Reason } from '../../../crawl/ledger-reasons.ts'
 import { IS_LISTED, stateAfter } from '../../common/ledger/ledger-sql.ts'
 import {
   type Candidate,
@@ -68,58 +69,16 @@ const ofHost = (where: string) => `${withNames(where, 'o.awaits_confirmation')} 
 
 /** Creates the frontier queries. */
 export function createFrontier(db: Database, hosts: Hosts): Frontier {
-  // Leases of a running crawl do not expire: the next crawl, or the process that takes over, releases them all.
-  const expired = `state = 'leased' AND leased_until <= ?
-    AND NOT EXISTS (SELECT 1 FROM crawls j WHERE j.source = ledger.source AND j.state = 'running')`
-  const expire = db.prepare<[number, number]>(
-    `UPDATE ledger INDEXED BY ledger_leased SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
-     WHERE source = ? AND ${expired}`,
-  )
-  const selectNext = db
-    .prepare<[Record<'source' | 'now', number>], number | null>(
-      `SELECT min(max(${OPENS_AT}, min(
-       CASE WHEN o.ready > 0 THEN @now ELSE ${NEVER} END,
-       ifnull(CASE WHEN o.waiting > 0 THEN (SELECT min(due_at) FROM ledger WHERE ${ofHost(WAITING)}) END, ${NEVER}))))
-     FROM open_hosts o ${JOIN_CLOCK} WHERE o.source = @source`,
-    )
-    .pluck()
-  const selectHeld = db
-    .prepare<[number, number, number], string>(
-      `SELECT DISTINCT o.host FROM open_hosts o JOIN hosts h ON h.host = o.host
-       WHERE o.source = ? AND h.held_until > ? AND h.held_until <= ? ORDER BY o.host`,
-    )
-    .pluck()
-  const selectAny = [READY, WAITING, LEASED].map((where) =>
-    db.prepare<[number, ConfirmationFlag]>(`SELECT 1 FROM ledger WHERE ${where} LIMIT 1`),
-  )
-  const leaseRow = db.prepare<[string, number, number]>(
-    `UPDATE ledger SET state = ${stateAfter('lease')}, lease = ?, leased_until = ? WHERE id = ?`,
-  )
-  const selectVisit = db.prepare<[number], VisitRecord<StoredHash>>(
-    `SELECT ${VISIT_COLUMNS}, EXISTS (SELECT 1 FROM links k WHERE k.id = l.id) AS hasLinks, t.id IS NOT NULL AS isRepeated,
-       ifnull(l.content_hash = l.page_hash, 1) AS isAsStored
-     FROM ledger l LEFT JOIN ledger t ON t.source = l.source AND t.key = l.target AND t.page_hash = l.content_hash
-     WHERE l.id = ?`,
-  )
-  const releaseRow = db.prepare<[number, string, string]>(
-    `UPDATE ledger SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
-     WHERE source = ? AND key = ? AND state = 'leased' AND lease = ?`,
-  )
-  const selectCount = db
-    .prepare<[number, string], number | null>('SELECT sum(rows) FROM ledger_counts WHERE source = ? AND state = ?')
-    .pluck()
-  const selectExpired = db.prepare<[number, number], { host: string; dueAt: number | null }>(
-    `SELECT host, due_at AS dueAt FROM ledger INDEXED BY ledger_leased WHERE source = ? AND ${expired}`,
-  )
+  const sql = prepareFrontier(db)
   const findLevel = createLevelSearch(db)
   const chooseRows = createRowChoice(db, hosts)
   /** Leases a row and returns its visit. */
   const takeRow = ({ row, slot }: ReservedRow, { sourceId, until }: LeaseRequest, flag: ConfirmationFlag): Visit[] => {
     const { host, depth } = row
-    const found = selectVisit.get(row.id)
+    const found = sql.selectVisit.get(row.id)
     if (found === undefined) return []
     const lease = randomUUID()
-    leaseRow.run(lease, until, row.id)
+    sql.leaseRow.run(lease, until, row.id)
     return [
       { sourceId, host, depth, isConfirmation: flag === 1, notBefore: slot, lease, ...toVisit(found, unpackHash) },
     ]
@@ -127,8 +86,8 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
 
   const lease = (source: number, request: LeaseRequest): Visit[] => {
     const { now, isBreadthFirst, firstLevel } = request
-    expire.run(source, now)
-    const flag: ConfirmationFlag = selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
+    sql.expire.run(source, now)
+    const flag: ConfirmationFlag = sql.selectAny.some((select) => select.get(source, 0) !== undefined) ? 0 : 1
     const level = isBreadthFirst && flag === 0 ? findLevel(source, firstLevel) : null
     const rows = chooseRows(source, request, flag, level)
     const { reserved, clocks } = reserveSlots(rows, (host) => hosts.readClock(host, now), request)
@@ -137,11 +96,11 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   }
 
   const countOpen = (source: number, now: number): OpenWork => {
-    const expired = selectExpired.all(source, now)
-    const pending = (selectCount.get(source, 'pending') ?? 0) + expired.length
-    const leasedRows = (selectCount.get(source, 'leased') ?? 0) - expired.length
+    const expired = sql.selectExpired.all(source, now)
+    const pending = (sql.selectCount.get(source, 'pending') ?? 0) + expired.length
+    const leasedRows = (sql.selectCount.get(source, 'leased') ?? 0) - expired.length
     const moments = expired.map(({ host, dueAt }) => Math.max(dueAt ?? now, nextRequestAt(hosts.readClock(host, now))))
-    const first = selectNext.get({ source, now }) ?? null
+    const first = sql.selectNext.get({ source, now }) ?? null
     if (first !== null) moments.push(first)
     const nextAt = moments.length === 0 ? null : moments.reduce((earliest, moment) => Math.min(earliest, moment))
     return { pending, leased: leasedRows, nextAt }
@@ -150,12 +109,61 @@ export function createFrontier(db: Database, hosts: Hosts): Frontier {
   return {
     lease,
     release: (source, key, token) => {
-      releaseRow.run(source, key, token)
+      sql.releaseRow.run(source, key, token)
     },
     countOpen,
     // An implausibly long hold comes from a wrong clock and is ignored, as in `correctClock`.
-    listHeldHosts: (source, now, after) => selectHeld.all(source, after, now + MAX_BACK_OFF_MS),
+    listHeldHosts: (source, now, after) => sql.selectHeld.all(source, after, now + MAX_BACK_OFF_MS),
     ...createPendingUpdates(db),
+  }
+}
+
+/** The statements of the frontier. */
+function prepareFrontier(db: Database) {
+  // Leases of a running crawl do not expire: the next crawl, or the process that takes over, releases them all.
+  const expired = `state = 'leased' AND leased_until <= ?
+    AND NOT EXISTS (SELECT 1 FROM crawls j WHERE j.source = ledger.source AND j.state = 'running')`
+  return {
+    expire: db.prepare<[number, number]>(
+      `UPDATE ledger INDEXED BY ledger_leased SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
+       WHERE source = ? AND ${expired}`,
+    ),
+    selectNext: db
+      .prepare<[Record<'source' | 'now', number>], number | null>(
+        `SELECT min(max(${OPENS_AT}, min(
+         CASE WHEN o.ready > 0 THEN @now ELSE ${NEVER} END,
+         ifnull(CASE WHEN o.waiting > 0 THEN (SELECT min(due_at) FROM ledger WHERE ${ofHost(WAITING)}) END, ${NEVER}))))
+       FROM open_hosts o ${JOIN_CLOCK} WHERE o.source = @source`,
+      )
+      .pluck(),
+    selectHeld: db
+      .prepare<[number, number, number], string>(
+        `SELECT DISTINCT o.host FROM open_hosts o JOIN hosts h ON h.host = o.host
+         WHERE o.source = ? AND h.held_until > ? AND h.held_until <= ? ORDER BY o.host`,
+      )
+      .pluck(),
+    selectAny: [READY, WAITING, LEASED].map((where) =>
+      db.prepare<[number, ConfirmationFlag]>(`SELECT 1 FROM ledger WHERE ${where} LIMIT 1`),
+    ),
+    leaseRow: db.prepare<[string, number, number]>(
+      `UPDATE ledger SET state = ${stateAfter('lease')}, lease = ?, leased_until = ? WHERE id = ?`,
+    ),
+    selectVisit: db.prepare<[number], VisitRecord<StoredHash>>(
+      `SELECT ${VISIT_COLUMNS}, EXISTS (SELECT 1 FROM links k WHERE k.id = l.id) AS hasLinks, t.id IS NOT NULL AS isRepeated,
+         ifnull(l.content_hash = l.page_hash, 1) AS isAsStored
+       FROM ledger l LEFT JOIN ledger t ON t.source = l.source AND t.key = l.target AND t.page_hash = l.content_hash
+       WHERE l.id = ?`,
+    ),
+    releaseRow: db.prepare<[number, string, string]>(
+      `UPDATE ledger SET state = ${stateAfter('postpone')}, lease = NULL, leased_until = NULL
+       WHERE source = ? AND key = ? AND state = 'leased' AND lease = ?`,
+    ),
+    selectCount: db
+      .prepare<[number, string], number | null>('SELECT sum(rows) FROM ledger_counts WHERE source = ? AND state = ?')
+      .pluck(),
+    selectExpired: db.prepare<[number, number], { host: string; dueAt: number | null }>(
+      `SELECT host, due_at AS dueAt FROM ledger INDEXED BY ledger_leased WHERE source = ? AND ${expired}`,
+    ),
   }
 }
 

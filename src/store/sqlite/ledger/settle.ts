@@ -1,10 +1,10 @@
+import type { LedgerState } from '../../../crawl/ledger-reasons.ts'
 import {
   type Adoption,
   createOverflowResult,
-  type LedgerState,
   type Settlement,
   type SettlementResult,
-} from '../../../crawl/ledger.ts'
+} from '../../../crawl/settlement.ts'
 import { listColumns, selectColumns } from '../../common/columns.ts'
 import type { CrawlRef } from '../../common/ledger/crawl-ref.ts'
 import {

@@ -11,9 +11,9 @@ import type { CrawlRunner } from '../../library/jobs/runner.ts'
 import { type OpenLibrary, openLibrary } from '../../open-library.ts'
 import { createSpawnRunner } from '../../processes/spawn-crawl.ts'
 import type { AnalysisRun, RunStatus } from '../ports/analyses.ts'
+import { AnalysisProcessRunner, type AnalysisRunnerOptions } from './analysis-process-runner.ts'
 import type { AnalysisRunner } from './analysis-runner.ts'
 import { beginRun } from './begin-run.ts'
-import { type AnalysisRunnerOptions, createAnalysisRunner } from './create-analysis-runner.ts'
 
 const spawnRunner = createSpawnRunner({ command: process.execPath, args: [PROGRAM, 'analyze'] })
 const PAGES = 45
@@ -41,7 +41,7 @@ function optionsOf(runner: CrawlRunner): AnalysisRunnerOptions {
 }
 
 function open(runner: CrawlRunner = spawnRunner): AnalysisRunner {
-  const analysisRunner = createAnalysisRunner(optionsOf(runner))
+  const analysisRunner = new AnalysisProcessRunner(optionsOf(runner))
   opened.push(analysisRunner)
   return analysisRunner
 }
@@ -147,7 +147,7 @@ test('a completed run does not block the next one while its process exits', asyn
 })
 
 test('a run whose signal is aborted before it begins is left to other workers', async () => {
-  const taker = createAnalysisRunner(optionsOf(spawnRunner))
+  const taker = new AnalysisProcessRunner(optionsOf(spawnRunner))
   opened.push(taker)
   const { run } = await beginRun(library, {}, null)
   // The server that recorded the run may be about to send it to a worker.

@@ -6,7 +6,7 @@ import type { SharedJob, WorkerLoad } from '../ports/workers.ts'
 import type { CrawlRequest, Dispatcher, JobView } from './dispatcher.ts'
 import { trimPeriodically } from './events/log-retention.ts'
 import { MAX_WAITING, refuseFull, refuseFullQueue, refuseLongArgs, restoreRequest } from './job-limits.ts'
-import { createJobMirror, type MirrorOptions } from './job-mirror.ts'
+import { JobMirror, type MirrorOptions } from './job-mirror.ts'
 import { STOP_GRACE_MS } from './job-runs.ts'
 import type { WorkQueue } from './queue.ts'
 import { createTrackedJob, isSameStart, recordOf } from './tracked-job.ts'
@@ -33,7 +33,7 @@ const START_TIMEOUT_MS = 3_000
  */
 export function createSharedDispatcher(options: SharedDispatcherOptions): Dispatcher {
   const { feed, clock, log, maxWaiting = MAX_WAITING } = options
-  const mirror = createJobMirror(options)
+  const mirror = new JobMirror(options)
   const closing = new AbortController()
   let isTrimming = false
 
@@ -65,16 +65,6 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
     if (isSent) mirror.setPaused(id, isPaused)
     return isSent
   }
-  /** Removes from the queue a job that ended before it started. If that fails, the worker that takes the job sees that it has ended. */
-  const removeFromQueue = async (id: string) => {
-    const queue = await options.queue()
-    await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
-    await mirror.refresh()
-    const { url, status } = mirror.requireJob(id)
-    const line = `the crawl of ${url} is ${status}`
-    feed.tell('log', id, { stream: 'server', line })
-    log?.info(line, { jobId: id })
-  }
   return {
     feed,
     get slots() {
@@ -93,19 +83,19 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
       })
       return startsNext ? untilBegun(id) : mirror.requireJob(id)
     },
-    list: mirror.list,
-    find: mirror.find,
+    list: () => mirror.list(),
+    find: (id) => mirror.find(id),
     async stop(id, end = 'stopped') {
       const outcome = await (await options.workers()).askEnd(id, end)
       if (outcome === undefined) throw new PharosError('JOB_UNKNOWN', { job: id })
       if (outcome === 'over') return { stopped: false, escalatesInMs: 0 }
       if (outcome === 'asked') return { stopped: true, escalatesInMs: STOP_GRACE_MS }
-      await removeFromQueue(id)
+      await removeFromQueue(options, mirror, id)
       return { stopped: true, escalatesInMs: 0 }
     },
     pause: (id) => command(id, true),
     resume: (id) => command(id, false),
-    wait: mirror.wait,
+    wait: (id) => mirror.wait(id),
     async recover() {
       mirror.start()
       if (isTrimming) return
@@ -117,6 +107,21 @@ export function createSharedDispatcher(options: SharedDispatcherOptions): Dispat
       return mirror.close()
     },
   }
+}
+
+/** Removes from the queue a job that ended before it started. If that fails, the worker that takes the job sees that it has ended. */
+async function removeFromQueue(
+  { queue: openQueue, feed, log }: SharedDispatcherOptions,
+  mirror: JobMirror,
+  id: string,
+): Promise<void> {
+  const queue = await openQueue()
+  await queue.remove('crawl', id).catch((error: unknown) => log?.warn(messageOf(error), { jobId: id }))
+  await mirror.refresh()
+  const { url, status } = mirror.requireJob(id)
+  const line = `the crawl of ${url} is ${status}`
+  feed.tell('log', id, { stream: 'server', line })
+  log?.info(line, { jobId: id })
 }
 
 /** Refuses an immediate crawl if no worker has a free slot, or if the same start is already being crawled. */

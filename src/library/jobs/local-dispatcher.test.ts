@@ -10,11 +10,11 @@ import type { Clock } from '../../crawl/ports.ts'
 import { systemClock } from '../../fetch/clock.ts'
 import { createSpawnRunner } from '../../processes/spawn-crawl.ts'
 import type { JobLog, JobRecord } from '../ports/job-log.ts'
-import { createDispatcher, type DispatcherOptions } from './create-dispatcher.ts'
 import type { CrawlRequest, Dispatcher } from './dispatcher.ts'
 import { createFeed } from './events/create-feed.ts'
 import type { FeedEvent } from './events/feed.ts'
 import { NO_PROGRESS } from './events/frames.ts'
+import { type DispatcherOptions, LocalDispatcher } from './local-dispatcher.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../../test/dispatch/scripted-crawl.ts', import.meta.url))
 const runner = createSpawnRunner({
@@ -39,7 +39,7 @@ interface Opened {
 function open(options: Partial<DispatcherOptions> = {}, log = createMemoryJobLog()): Opened {
   const clock = options.clock ?? systemClock
   const feed = createFeed({ epoch: 'e1', clock })
-  const dispatcher = createDispatcher({
+  const dispatcher = new LocalDispatcher({
     runner,
     jobLog: async () => log,
     feed,
