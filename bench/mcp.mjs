@@ -15,12 +15,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -151,14 +152,15 @@ async function measureInstall() {
   })
   const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '')
   const project = join(folder, 'project')
+  const cache = cacheFolder()
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), '{}')
+  const node = realpathSync(option('node') ?? process.execPath)
   await addSeconds('npm install, wall / CPU s', 'npm', ['install', '--no-audit', tarball])
   const modules = join(project, 'node_modules')
   addTarget('tarball, MB', 15, statSync(tarball).size / 1e6, '')
   addTarget('packages installed', 40, countPackages(modules), PEER.packages)
   addTarget('installed size, MB', 90, sizeOf(modules) / 1e6, PEER.megabytes)
-  const node = option('node') ?? process.execPath
   const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const program = join(modules, name, 'dist/cli/main.js')
   mkdirSync(join(project, '.cursor'))
@@ -175,7 +177,9 @@ async function measureInstall() {
   async function addSeconds(title, command, args) {
     const started = performance.now()
     const startCpu = readCpuSeconds(process.pid)
-    const env = { ...process.env, HOME: project, npm_config_cache: cacheFolder() }
+    // npm runs on the first `node` of the PATH.
+    const PATH = [dirname(node), process.env.PATH].join(delimiter)
+    const env = { ...process.env, PATH, HOME: project, npm_config_cache: cache }
     const child = spawn(command, args, { cwd: project, env, stdio: ['ignore', 'ignore', 'pipe'] })
     let errors = ''
     child.stderr.on('data', (text) => {
