@@ -24,7 +24,7 @@ const SHARING = [
   'test/{analysis,contracts,injection,memory-store,passages,web}/*.test.ts',
   'test/{chunk-properties,faithful,golden,pages}.test.ts',
   'test/{embed/kernel,embed/ranked-hits,gazetteer/own-file}.test.ts',
-  'test/http/!(contract|crawl|page-analyses).test.ts',
+  'test/http/!(contract|crawl|page-analyses|schedule).test.ts',
   'test/jobs/{crawl-request,prepare-start}.test.ts',
   'test/mcp/!(client|official-tools|protocol).test.ts',
   'test/sites/!(credentials|politeness|render|resume|retries|concurrent-processes|traps).test.ts',
@@ -71,7 +71,7 @@ const POSTGRES = ['test/postgres/**/*.test.ts']
  */
 const ALSO_ON_POSTGRES = [
   'test/sites/any-order.test.ts',
-  'test/http/{contract,crawl}.test.ts',
+  'test/http/{contract,crawl,schedule}.test.ts',
   'test/refresh/weeks.test.ts',
   ...(process.env['TEST_LONG'] === undefined
     ? []

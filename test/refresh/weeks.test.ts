@@ -17,7 +17,7 @@ import { createLibraryPath } from '../sites/file-fixture.ts'
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
 const TICK = 30 * MINUTE
-const DAYS = chooseRepetitions(90, 28, 15)
+const DAYS = chooseRepetitions(90, 28, 8)
 
 /** A clock that the test moves, shared by all servers. */
 const time = { now: Date.UTC(2026, 0, 1) }
@@ -94,6 +94,10 @@ class SimulatedServer {
     return new SimulatedServer(path, await openSimulated(path), attempts, slots)
   }
 
+  get hasJobs(): boolean {
+    return this.#jobs.length > 0
+  }
+
   async runJobs(): Promise<void> {
     for (const { sourceId: id } of this.#jobs.splice(0)) {
       const at = time.now
@@ -152,8 +156,10 @@ test('two servers refresh every source once per interval for weeks, through kill
   const attempts: Attempt[] = []
   const servers = [await SimulatedServer.open(path, attempts), await SimulatedServer.open(path, attempts)]
   const begin = time.now
+  let batches = 0
   await simulate(servers, DAYS, async (tick) => {
-    if (tick % 37 === 36) await servers[tick % 2]?.killAndRestart()
+    // Every fifth batch of jobs is lost with its server.
+    for (const server of servers) if (server.hasJobs && ++batches % 5 === 0) await server.killAndRestart()
     if (tick % 61 === 60) for (const server of servers) await server.killAndRestart()
   })
   expect(attempts.some(({ end }) => end === 'killed')).toBe(true)
