@@ -31,6 +31,7 @@ test.each([
   const { isConfirmed, shown } = await ask(typed)
   expect(isConfirmed).toBe(expected)
   expect(shown).toContain('Write these changes? [y/N] ')
+  expect(shown.endsWith('\n')).toBe(true)
 })
 
 test('the question leaves no listener behind', async () => {

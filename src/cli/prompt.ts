@@ -9,13 +9,17 @@ export interface PromptStreams {
 /** Asks a question. Only `y` and `yes` agree; Ctrl-C, Ctrl-D and the end of the input do not. */
 export async function confirm(question: string, streams: PromptStreams): Promise<boolean> {
   const prompt = createInterface({ ...streams, terminal: true })
-  try {
-    const closed = new Promise<string>((resolve) => prompt.once('close', () => resolve('')))
-    return /^y(?:es)?$/i.test((await Promise.race([prompt.question(`${question} [y/N] `), closed])).trim())
-  } catch (error) {
-    // Ctrl-C or Ctrl-D instead of an answer.
-    if (error instanceof Error && error.name === 'AbortError') return false
+  // Ctrl-C, Ctrl-D and the end of the input close the prompt.
+  const closed = new Promise<undefined>((resolve) => prompt.once('close', () => resolve(undefined)))
+  const answered = prompt.question(`${question} [y/N] `).catch((error: unknown) => {
+    if (error instanceof Error && error.name === 'AbortError') return undefined
     throw error
+  })
+  try {
+    const answer = await Promise.race([answered, closed])
+    // What follows begins on its own line.
+    if (answer === undefined) streams.output.write('\n')
+    return /^y(?:es)?$/i.test((answer ?? '').trim())
   } finally {
     prompt.close()
   }
