@@ -19,7 +19,7 @@ describe('the status of a source in the dashboard', () => {
   test('offers the documentation of a package with one short page', () => {
     expect(describeSourceState(itemOf({ documentation: ['https://react.dev/'] }), [])).toMatchObject({
       tone: 'warn',
-      note: 'only one page – add https://react.dev/',
+      note: 'add https://react.dev/',
     })
   })
 

@@ -173,5 +173,5 @@ export function readUrl(text: string): string | undefined {
   const trimmed = text.trim()
   if (TREE_ADDRESS.test(trimmed)) return trimmed
   const full = /^\w+:\/\//.test(trimmed) ? trimmed : `http${/^localhost|^127\./.test(trimmed) ? '' : 's'}://${trimmed}`
-  return /^https?:\S+$/i.test(full) && URL.canParse(full) ? full : undefined
+  return /^https?:\S+$/i.test(full) ? full : undefined
 }

@@ -11,14 +11,13 @@ import { SimilarPages } from './similar-pages.tsx'
 
 /** A passage as an agent receives it, with its position, text, age and token count. */
 export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX.Element {
-  const { title, url, packagePage, headingPath, source, sourceId, text, terms, tokens, isCut, kind, explain, score } =
-    passage
+  const { title, url, headingPath, source, sourceId, text, terms, tokens, isCut, kind, explain, score } = passage
   const isOpen = useSignal(false)
   return (
     <article class="panel passage">
       <header>
         <h3>
-          <PageLink url={packagePage ?? url} source={sourceId} words={title} class="hit" />
+          <PageLink url={passage.packagePage ?? url} source={sourceId} words={title} class="hit" />
         </h3>
         <p class="quiet small cut">{writeDisplayUrl(url)}</p>
         <HeadingPath headings={headingPath} terms={terms} />

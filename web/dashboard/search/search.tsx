@@ -177,10 +177,10 @@ function Results({
             Also <span class="quiet">{writeNumber(mentions.length)}</span>
           </h2>
           <ul class="mentions panel">
-            {mentions.map(({ chunk, title, url, packagePage, headingPath, line, source, similar }) => (
+            {mentions.map(({ chunk, title, url, headingPath, line, source, similar }) => (
               <li key={chunk}>
                 <PageLink
-                  url={packagePage ?? url}
+                  url={url}
                   source={source}
                   words={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')}
                   class="hit"

@@ -12,11 +12,6 @@ export interface SourceState {
   readonly isBusy: boolean
 }
 
-const IDLE_STATES = {
-  PENDING: { word: 'never crawled', tone: 'quiet' },
-  INDEXED: { word: 'indexed', tone: 'good' },
-} as const
-
 /** Whether a source was imported, which means that it cannot be crawled, only imported again. */
 export function isImported({ url }: Pick<SourceItem, 'url'>): boolean {
   return url.startsWith('import+')
@@ -39,15 +34,10 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
     return { word: 'PARTIAL', tone: 'warn', note: writePartial(item, partial), isBusy: false }
   }
   if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
-  const advice = widerScope?.advice ?? (documentation[0] && `only one page – add ${documentation.join(', ')}`)
-  if (advice !== undefined) return { word: 'indexed', tone: 'warn', note: advice, isBusy: false }
-  const { word, tone } = IDLE_STATES[status === 'PENDING' ? 'PENDING' : 'INDEXED']
-  return {
-    word,
-    tone,
-    note: balance.failed === 0 ? null : `${countOf(balance.failed, 'address')} failed`,
-    isBusy: false,
-  }
+  const advice = widerScope?.advice ?? (documentation[0] && `add ${documentation[0]}`)
+  const note = advice ?? (balance.failed === 0 ? null : `${countOf(balance.failed, 'address')} failed`)
+  if (status === 'PENDING') return { word: 'never crawled', tone: 'quiet', note, isBusy: false }
+  return { word: 'indexed', tone: advice === undefined ? 'good' : 'warn', note, isBusy: false }
 }
 
 /** Describes the missing pages of a source, and names the button that completes it. */
