@@ -119,6 +119,17 @@ describe('readProject', () => {
     expect(await list()).toEqual(['npm:one@^1', 'npm:two@2.0.0'])
   })
 
+  test('reads members that a glob with braces or a plain path names', async () => {
+    write({
+      'package.json': { workspaces: { packages: ['{apps,libs}/*', './tools/one/'] } },
+      'apps/a/package.json': { dependencies: { one: '^1' } },
+      'libs/b/package.json': { dependencies: { two: '^2' } },
+      'tools/one/package.json': { dependencies: { three: '^3' } },
+      'tools/two/package.json': { dependencies: { four: '^4' } },
+    })
+    expect(await list()).toEqual(['npm:one@^1', 'npm:three@^3', 'npm:two@^2'])
+  })
+
   test('says how to make a lock file of Bun readable', async () => {
     write({ 'package.json': { dependencies: { ms: '^2' } }, 'bun.lockb': 'binary' })
     expect((await readProject(root)).notes).toEqual([expect.stringContaining('bun install --save-text-lockfile')])

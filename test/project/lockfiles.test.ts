@@ -6,9 +6,11 @@ import { compareUtf8 } from '../../src/core/text/order.ts'
 import { readProject } from '../../src/project/read-project.ts'
 
 /*
- * Each folder with an expected.json is a project. The projects outside of `by-hand` have the files as the tool wrote them, and their
- * versions were compared with what the tool lists itself: `npm ls`, `pnpm list`, `yarn list`, `yarn info`, `bun pm ls`, `cargo metadata`,
- * `go list -m`, `poetry show`. The index of Python packages was a local one, whose address was replaced.
+ * Each folder with an expected.json is a project. Outside of `by-hand`, a tool wrote the lock files. When they were made, the names and
+ * versions were compared with what the tool itself lists: `npm ls`, `pnpm list`, `yarn list`, `yarn info`, `bun pm ls`, `cargo metadata`,
+ * `go list -m`, `poetry show`. Those lists differ where they name aliases, members and folders, or leave out other platforms. Pipenv
+ * has no such list without an installation, so its results were only compared with the files by reading, like those of `by-hand`,
+ * `package-json` and `pyproject`. The index of Python packages was a local one, whose address was replaced.
  */
 const root = fileURLToPath(new URL('lockfiles', import.meta.url))
 

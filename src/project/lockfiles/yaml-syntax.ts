@@ -227,7 +227,7 @@ class FlowParser {
 
   #takeEnd(bracket: string): boolean {
     this.#skipSpace()
-    if (this.#at >= this.#text.length) throw this.#fail('a bracket is missing')
+    if (this.#at >= this.#text.length) throw this.#fail('a comma or bracket is missing')
     if (this.#text[this.#at] !== bracket) return false
     this.#at++
     return true
@@ -236,7 +236,7 @@ class FlowParser {
   #takeComma(bracket: string): void {
     this.#skipSpace()
     if (this.#text[this.#at] === ',') this.#at++
-    else if (this.#text[this.#at] !== bracket) throw this.#fail('a comma is missing')
+    else if (this.#text[this.#at] !== bracket) throw this.#fail('a comma or bracket is missing')
   }
 
   #skipSpace(): void {
