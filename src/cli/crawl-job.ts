@@ -275,7 +275,7 @@ async function runJob(job: CrawlJob): Promise<void> {
 /** Shows the users of a source why its scheduled refresh failed, even if it failed before its crawl began. */
 async function noteFailedRefresh(
   { target, isScheduled }: CrawlJob,
-  library: Library,
+  library: Pick<Library, 'store'>,
   signal: AbortSignal,
   error: unknown,
 ): Promise<never> {

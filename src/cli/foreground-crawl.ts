@@ -207,7 +207,7 @@ function isUnknownSource(error: unknown): boolean {
 }
 
 /** The error for a source that another process removed during the crawl. */
-function removedError({ store }: Library, source: Source, cause: unknown): PharosError {
+function removedError({ store }: Pick<Library, 'store'>, source: Source, cause: unknown): PharosError {
   const nearest = ': it was removed while it was crawled'
   return new PharosError('SOURCE_UNKNOWN', { source: labelOf(source), library: store.location, nearest }, { cause })
 }

@@ -2,7 +2,7 @@ import { isoOf } from '../core/text/iso-time.ts'
 import { looseKey } from '../core/url/key.ts'
 import type { JobView } from '../library/jobs/dispatcher.ts'
 import type { JobItem } from '../library/jobs/job-item.ts'
-import type { Library } from '../library/library.ts'
+import type { Library, SourceState } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
 import { reportSource } from '../library/sources/source-status.ts'
 import type { HttpPorts } from './ports.ts'
@@ -55,7 +55,10 @@ export function createExternalCrawls(ports: HttpPorts, cacheTtlMs: number = CACH
   }
 }
 
-async function findExternalCrawls(library: Library, jobs: readonly JobView[]): Promise<ExternalCrawl[]> {
+async function findExternalCrawls(
+  library: SourceState & Pick<Library, 'vectors'>,
+  jobs: readonly JobView[],
+): Promise<ExternalCrawl[]> {
   const items: ExternalCrawl[] = []
   const known = new Set(jobs.map(({ crawlId }) => crawlId))
   const running = (await library.store.listRunning()).filter(({ id }) => !known.has(id))

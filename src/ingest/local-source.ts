@@ -14,7 +14,7 @@ interface LocalSource {
 
 /** Resolves a local path. With `ref` a folder counts as a repository, or as a subfolder of the repository that contains it. */
 export function resolveLocalPath(
-  { trees }: Library,
+  { trees }: Pick<Library, 'trees'>,
   given: string,
   { ref, path }: { readonly ref?: string; readonly path?: string },
 ): LocalSource {

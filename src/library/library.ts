@@ -73,6 +73,12 @@ export interface Library {
   readonly openCrawl4AI?: () => Promise<Fetcher>
 }
 
+/** What tells the state of a source: its records, and whether a process still crawls it. */
+export type SourceState = Pick<Library, 'store' | 'clock' | 'limits' | 'runner'>
+
+/** What finds a source by its name, version or address. */
+export type SourceLookup = SourceState & Pick<Library, 'trees'>
+
 /** Why an address must not be requested. */
 export interface AddressRefusal {
   readonly reason: Reason

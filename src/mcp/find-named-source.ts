@@ -1,5 +1,5 @@
 import { PharosError, usageError } from '../core/errors.ts'
-import type { Library } from '../library/library.ts'
+import type { SourceLookup } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
 import { isUuid, requireArgument } from './arguments.ts'
 
@@ -15,7 +15,11 @@ export interface SourceArguments {
  * Finds the source that the arguments name. A version selects among sources of the same name; a range means its newest version, complete or
  * not. If `mustBeUnique` is true, a version or range that matches several sources is refused.
  */
-export async function findNamedSource(library: Library, args: SourceArguments, mustBeUnique = false): Promise<Source> {
+export async function findNamedSource(
+  library: SourceLookup,
+  args: SourceArguments,
+  mustBeUnique = false,
+): Promise<Source> {
   const text = requireArgument(args, 'source', 'library', 'sourceId')
   const { ambiguousSource, findSource, matchSources, unknownSource } = await import('../library/sources/find-source.ts')
   try {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
 import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeTime } from '../core/text/iso-time.ts'
-import type { Library } from '../library/library.ts'
+import type { Library, SourceState } from '../library/library.ts'
 import { oneLine, timeOrNull } from '../library/search/display-text.ts'
 import { labelOf } from '../library/source.ts'
 import { writeShortfall } from '../library/sources/shortfall.ts'
@@ -48,7 +48,7 @@ export const LISTED_SOURCE: z.ZodObject<{
 })
 
 /** Reads the status and size of every source. */
-export async function readSourceList(library: Library): Promise<ListedSource[]> {
+export async function readSourceList(library: SourceState & Pick<Library, 'vectors'>): Promise<ListedSource[]> {
   const { reportSource } = await import('../library/sources/source-status.ts')
   const types = await library.store.countContentTypes()
   const listed: ListedSource[] = []

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Library } from '../library/library.ts'
+import type { Library, SourceState } from '../library/library.ts'
 import { oneLine } from '../library/search/display-text.ts'
 import type { Source } from '../library/source.ts'
 import { sourceRecord } from './records.ts'
@@ -16,7 +16,7 @@ export const STARTED_CRAWL: z.ZodObject<{
 
 /** Writes the response for a started crawl. If the crawl has already ended, the response has the status after it. */
 export async function writeStartedCrawl(
-  library: Library,
+  library: SourceState & Pick<Library, 'vectors'>,
   source: Source,
   crawlId: string,
   headline: string,

@@ -13,7 +13,7 @@ export function writeUnrendered(count: number, { settings }: Source, isReadOnly:
 
 /** One sentence for each named source that has unrendered pages, because a search cannot find their content. */
 export async function listUnrendered(
-  { store }: Library,
+  { store }: Pick<Library, 'store'>,
   names: readonly string[],
   isReadOnly: boolean,
 ): Promise<string[]> {

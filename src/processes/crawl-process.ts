@@ -101,7 +101,11 @@ const TAKEOVER_MARGIN_MS = 10_000
  * Retries until no other process crawls the source and the library is reachable. A process that was killed, or has lost its server, needs a
  * moment to end, after which this process continues its job.
  */
-async function retryUntilFree<T>({ clock, limits }: Library, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+async function retryUntilFree<T>(
+  { clock, limits }: Pick<Library, 'clock' | 'limits'>,
+  signal: AbortSignal,
+  work: () => Promise<T>,
+): Promise<T> {
   const timeoutMs = limits.aliveMs + TAKEOVER_MARGIN_MS
   let until = clock.now() + timeoutMs
   for (;;) {

@@ -7,7 +7,7 @@ export const MAX_RECENT_CRAWLS = 10
 
 /** Ends a crawl whose process died without ending it, unless another process has resumed the crawl. */
 export async function endKilledCrawl(
-  { store, clock }: Library,
+  { store, clock }: Pick<Library, 'clock' | 'store'>,
   sourceId: string,
   crawlId: string,
   processIdentity: ProcessIdentity | null,

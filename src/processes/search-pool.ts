@@ -92,7 +92,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
       },
       onBroken: noteBroken,
     })
-  const findThread = ({ vectors }: Library): SearchThread | undefined => {
+  const findThread = ({ vectors }: Pick<Library, 'vectors'>): SearchThread | undefined => {
     // The library was opened again, and these threads have the previous one open.
     if (vectors !== openFor) void endAll()
     openFor = vectors

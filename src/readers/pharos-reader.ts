@@ -90,7 +90,10 @@ function createReader(library: Library, reading: ReadConfig, closeLibrary: () =>
 }
 
 /** The stored pages of a source as documents, ordered by key. Sends no request. */
-export async function* loadSource(library: Library, source: string): AsyncGenerator<ReaderDocument, void, undefined> {
+export async function* loadSource(
+  library: Pick<Library, 'store' | 'trees'>,
+  source: string,
+): AsyncGenerator<ReaderDocument, void, undefined> {
   const { store } = library
   const { id } = await findSource(library, source)
   for await (const { key, page, checkedAt } of store.listPages(id)) {

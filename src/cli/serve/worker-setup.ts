@@ -98,7 +98,7 @@ function createThrottledWarner(log: Log): (message: string) => void {
 }
 
 /** The workers of a shared library; throws for a library file. */
-export function requireWorkers({ workers }: Library): Workers {
+export function requireWorkers({ workers }: Pick<Library, 'workers'>): Workers {
   if (workers === undefined) throw new TypeError('Expected a library that many processes share, got one in a file')
   return workers
 }

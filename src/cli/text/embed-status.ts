@@ -61,7 +61,7 @@ interface ModelStatus {
 }
 
 /** Opens the embedder and embeds a test text. */
-async function checkModel({ openEmbedder }: Library, values: Config): Promise<ModelStatus> {
+async function checkModel({ openEmbedder }: Pick<Library, 'openEmbedder'>, values: Config): Promise<ModelStatus> {
   const { embedder: type, embedEndpoint } = values
   const service = type === 'built-in' ? null : { type, endpoint: withoutCredentials(embedEndpoint) }
   let space: VectorSpace | null = null
@@ -103,7 +103,10 @@ interface VectorCopyStatus {
 }
 
 /** Reads the state of the copy; null if the library has no copy. */
-async function checkCopy({ vectors, vectorCopy }: Library): Promise<VectorCopyStatus | null> {
+async function checkCopy({
+  vectors,
+  vectorCopy,
+}: Pick<Library, 'vectorCopy' | 'vectors'>): Promise<VectorCopyStatus | null> {
   if (vectors === undefined || vectorCopy === undefined) return null
   const { location } = vectorCopy
   try {
@@ -136,7 +139,7 @@ interface Coverage extends Counts {
   readonly source: Source
 }
 
-async function listCoverage({ store, vectors }: Library): Promise<Coverage[]> {
+async function listCoverage({ store, vectors }: Pick<Library, 'store' | 'vectors'>): Promise<Coverage[]> {
   const coverage: Coverage[] = []
   for (const source of await store.listSources()) {
     const counts = (await vectors?.count([source.id])) ?? { embedded: 0, refused: 0, chunks: 0 }

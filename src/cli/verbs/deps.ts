@@ -160,7 +160,7 @@ async function prune(
 }
 
 async function removeAll(
-  library: Library,
+  library: Pick<Library, 'imports' | 'store'>,
   unused: Awaited<ReturnType<typeof listUnused>>,
   terminal: Terminal,
 ): Promise<void> {

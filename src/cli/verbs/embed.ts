@@ -132,7 +132,7 @@ function writeCopyBehind(location: string, problem: string, hint: Hint): string 
 }
 
 /** Fails early if the embedder is missing or does not respond, instead of at the end of the work. */
-export async function requireEmbedder({ openEmbedder }: Library): Promise<void> {
+export async function requireEmbedder({ openEmbedder }: Pick<Library, 'openEmbedder'>): Promise<void> {
   if ((await openEmbedder?.()) === undefined) throw new PharosError('EMBEDDER_MISSING')
 }
 

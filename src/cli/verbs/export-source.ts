@@ -11,7 +11,11 @@ import { labelOf } from '../../library/source.ts'
 import type { PackInput, WrittenPack } from '../../mcp/ports.ts'
 
 /** Exports a source as a pack into a folder. The file name contains the source and a hash of its content. */
-export async function exportSource(library: Library, input: PackInput, folder: string): Promise<WrittenPack> {
+export async function exportSource(
+  library: Pick<Library, 'clock' | 'sha256' | 'store' | 'trees'>,
+  input: PackInput,
+  folder: string,
+): Promise<WrittenPack> {
   const { source, isCompact, signal } = input
   const files = await chunkSource(library, source)
   const pack = createPack(files, { sha256: nodeSha256 })

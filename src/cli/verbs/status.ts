@@ -82,17 +82,20 @@ export function addStatus(program: Command, streams: Streams): void {
 const JOB_HISTORY_MS = 86_400_000
 
 /** The jobs of a shared library, including recently ended ones; empty for a library file. */
-async function readJobs({ workers }: Library): Promise<readonly JobRecord[]> {
+async function readJobs({ workers }: Pick<Library, 'workers'>): Promise<readonly JobRecord[]> {
   return ((await workers?.listJobs(JOB_HISTORY_MS)) ?? []).map(({ record }) => record)
 }
 
 /** The workers and queued jobs of a shared library; undefined for a library file. */
-async function readSharedWork({ workers }: Library, jobs: readonly JobRecord[]): Promise<SharedWork | undefined> {
+async function readSharedWork(
+  { workers }: Pick<Library, 'workers'>,
+  jobs: readonly JobRecord[],
+): Promise<SharedWork | undefined> {
   if (workers === undefined) return undefined
   return { workers: await workers.list(), waiting: jobs.filter(({ status }) => status === 'queued') }
 }
 
 /** How well the hubs of a site cover its places; null if no plan has examined the site. */
-async function readCoverage({ findings }: Library, source: Source): Promise<HubCoverage | null> {
+async function readCoverage({ findings }: Pick<Library, 'findings'>, source: Source): Promise<HubCoverage | null> {
   return isTree(source) ? null : ((await findings?.readCoverage(new URL(source.siteUrl).host)) ?? null)
 }

@@ -28,7 +28,7 @@ export async function renderDomains(
   c: Context,
   addresses: Addresses,
   since: JobCounts,
-  { findings }: Library,
+  { findings }: Pick<Library, 'findings'>,
 ): Promise<Html> {
   const host = readText(c, 'host')
   if (host !== undefined) return renderDomain(host, addresses, findings)

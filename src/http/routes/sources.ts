@@ -14,7 +14,7 @@ import { withdrawUnstarted } from '../../library/crawl/withdraw-source.ts'
 import { plannerSchema, renderSchema } from '../../library/jobs/crawl-request.ts'
 import type { JobView } from '../../library/jobs/dispatcher.ts'
 import { createSourceRequest } from '../../library/jobs/source-request.ts'
-import type { Library } from '../../library/library.ts'
+import type { Library, SourceLookup, SourceState } from '../../library/library.ts'
 import { parseEvery } from '../../library/refresh/schedule.ts'
 import { setRefreshInterval } from '../../library/refresh/set-interval.ts'
 import { CRAWL_TYPES, labelOf, type Source, treeSettings } from '../../library/source.ts'
@@ -312,7 +312,7 @@ export const sourceRoutes: readonly Route[] = [
   }),
 ]
 
-async function listReports(library: Library): Promise<Record<string, unknown>[]> {
+async function listReports(library: SourceState & Pick<Library, 'vectors'>): Promise<Record<string, unknown>[]> {
   const sources = await library.store.listSources()
   return Promise.all(sources.map(async (source) => sourceRecord(await reportSource(library, source))))
 }
@@ -344,7 +344,7 @@ function hasOpenJob({ dispatcher }: HttpContext['ports'], { id: sourceId }: Sour
 }
 
 async function refuseDuplicateCrawl(
-  { store, trees }: Library,
+  { store, trees }: Pick<Library, 'store' | 'trees'>,
   {
     url,
     name,
@@ -367,7 +367,12 @@ function startedReply({ id: sourceId, name, version, url }: Source, { id: job, s
   return reply({ jobId: job, status, source: { id: sourceId, name, version, url }, ...understood }, 202)
 }
 
-async function removeSource(library: Library, idOrName: string, isForced: boolean, { ports }: HttpContext) {
+async function removeSource(
+  library: SourceLookup & Pick<Library, 'imports' | 'vectors'>,
+  idOrName: string,
+  isForced: boolean,
+  { ports }: HttpContext,
+) {
   const { dispatcher } = ports
   const source = await findSource(library, idOrName)
   if (!isForced && (hasOpenJob(ports, source) || (await reportSource(library, source)).isRunning)) {

@@ -130,7 +130,7 @@ export const systemRoutes: readonly Route[] = [
 ]
 
 /** Runs the queries that every response about the library depends on. */
-async function probe({ store }: Library): Promise<void> {
+async function probe({ store }: Pick<Library, 'store'>): Promise<void> {
   await store.listSources()
   await store.listRunning()
 }

@@ -53,12 +53,15 @@ export async function addSource(library: Library, input: SourceInput): Promise<S
 }
 
 /** Records the machine of a local tree if workers on other machines share the library. */
-function machineFor({ workers, runner }: Library, start: string): Pick<SourceSettings, 'machine'> {
+function machineFor(
+  { workers, runner }: Pick<Library, 'runner' | 'workers'>,
+  start: string,
+): Pick<SourceSettings, 'machine'> {
   return workers === undefined || !isLocalUrl(start) ? {} : { machine: machineOf(runner) }
 }
 
 /** Returns the start address of the source. */
-function findAddress(library: Library, input: SourceInput): string {
+function findAddress(library: Pick<Library, 'trees'>, input: SourceInput): string {
   if (input.isImported === true) return writeImportUrl(parseStart(input.url).href)
   return findTreeAddress(library, input) ?? parseStart(input.url).href
 }

@@ -10,7 +10,7 @@ export function classifyReading(reading: PageReading): PageReading {
 
 /** Returns a page reader with the chunk options of a source that also classifies each page. */
 export function createClassifyingReader(
-  library: Library,
+  library: Pick<Library, 'readPage'>,
   chunks: NonNullable<ReadOptions['chunks']>,
 ): Library['readPage'] {
   return async (snapshot, key, options) =>

@@ -16,7 +16,7 @@ import { readRows } from '../copy/read-rows.ts'
 import { createImportTree, type ImportTree } from '../import/import-tree.ts'
 import { indexTree } from '../import/index-tree.ts'
 import { findImport } from '../import/refuse-imported.ts'
-import { type Library, machineOf } from '../library.ts'
+import { type Library, machineOf, type SourceLookup, type SourceState } from '../library.ts'
 import { adviseAllowance } from '../ports/download.ts'
 import type { Crawl, CrawlRunOptions, Store } from '../ports/store.ts'
 import { isTree, type OpenTree } from '../ports/tree.ts'
@@ -102,7 +102,10 @@ export async function* crawlSource(
  * Throws if the address of a known site must not be connected to, because every request would fail. Either the owner has not allowed it, or
  * its name now resolves to a private address.
  */
-async function refuseUnreachable({ store, checkAddress }: Library, { id, url, siteUrl }: Source): Promise<void> {
+async function refuseUnreachable(
+  { store, checkAddress }: Pick<Library, 'checkAddress' | 'store'>,
+  { id, url, siteUrl }: Source,
+): Promise<void> {
   if (checkAddress === undefined || (await store.listCrawls(id, 1)).length === 0) return
   for (const address of new Set([url, siteUrl])) {
     const refusal = await checkAddress(address)
@@ -117,7 +120,11 @@ async function refuseUnreachable({ store, checkAddress }: Library, { id, url, si
 }
 
 /** Adds the stored import to the input of a crawl that resumes an interrupted import. */
-async function withImport(library: Library, source: Source, input: CrawlInput): Promise<CrawlInput> {
+async function withImport(
+  library: Pick<Library, 'clock' | 'imports' | 'sha256'>,
+  source: Source,
+  input: CrawlInput,
+): Promise<CrawlInput> {
   if (input.imported !== undefined) return input
   const pending = await findImport(library, source, input.kind)
   return pending === undefined ? input : { ...input, scope: {}, imported: await createImportTree(library, pending) }
@@ -249,7 +256,10 @@ function notePackage({ version, settings }: Source, tree: OpenTree | undefined):
 }
 
 /** Lets other processes take part in a crawl, if the store supports it. */
-function shareThrough({ store, runner }: Library, id: string): Pick<CrawlPorts, 'share' | 'readJoinedCounts'> {
+function shareThrough(
+  { store, runner }: Pick<Library, 'runner' | 'store'>,
+  id: string,
+): Pick<CrawlPorts, 'share' | 'readJoinedCounts'> {
   if (store.shareCrawl === undefined) return {}
   return {
     share: (shared) => store.shareCrawl?.(id, shared, runner.id) ?? Promise.resolve(),
@@ -272,7 +282,7 @@ const TOKEN_ADVICE: Readonly<Partial<Record<TreeKind, string>>> = {
 
 /** Opens the tree of a source. If it is missing or unreadable, a failed crawl is recorded for later status requests. */
 async function openOrRecord(
-  library: Library,
+  library: SourceLookup & Pick<Library, 'siteHeaders'>,
   source: Source,
   requested: Crawl,
   input: CrawlInput,
@@ -290,7 +300,11 @@ async function openOrRecord(
   }
 }
 
-async function recordFailure({ store, clock, runner, limits }: Library, requested: Crawl, error: Error): Promise<void> {
+async function recordFailure(
+  { store, clock, runner, limits }: SourceState,
+  requested: Crawl,
+  error: Error,
+): Promise<void> {
   const [last] = await store.listCrawls(requested.sourceId, 1)
   // Skips recording if a crawl can still be resumed, or if the same problem is already recorded.
   if (last?.state === 'running' || last?.state === 'cancelled' || last?.summary?.problem === error.message) return
@@ -308,7 +322,7 @@ async function recordFailure({ store, clock, runner, limits }: Library, requeste
 }
 
 /** Throws if the tree is on another machine, because the same path on this machine holds something else. */
-function refuseOtherMachine({ runner }: Library, { url, settings: { machine } }: Source): void {
+function refuseOtherMachine({ runner }: Pick<Library, 'runner'>, { url, settings: { machine } }: Source): void {
   const thisMachine = machineOf(runner)
   if (machine === undefined || machine === thisMachine) return
   const machines = `it is on the machine ${machine}, and this is ${thisMachine}`
@@ -318,7 +332,7 @@ function refuseOtherMachine({ runner }: Library, { url, settings: { machine } }:
 
 /** Opens the tree of a source. */
 function openTree(
-  library: Library,
+  library: Pick<Library, 'runner' | 'siteHeaders' | 'store' | 'trees'>,
   source: Source,
   { headers = {}, full = false, scope = {} }: CrawlInput,
   signal: AbortSignal,

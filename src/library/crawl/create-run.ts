@@ -32,7 +32,7 @@ export function restartInterrupted(requested: Crawl, interrupted: Crawl | undefi
 
 /** Creates the parameters of a crawl run. */
 export function createRun(
-  library: Library,
+  library: Pick<Library, 'limits' | 'siteHeaders'>,
   source: Source,
   { id, kind, options }: Crawl,
   { headers, isResumed }: Pick<CrawlRun, 'headers' | 'isResumed'>,

@@ -109,7 +109,7 @@ function describeRefusal(
 }
 
 /** Throws if the host is in a long back-off. A single fetch waits only for the normal pause of its host. */
-async function refuseDuringBackoff(library: Library, url: string): Promise<void> {
+async function refuseDuringBackoff(library: Pick<Library, 'clock' | 'store'>, url: string): Promise<void> {
   const ms = await readBackoffMs(library, url)
   if (ms <= MAX_WAIT_MS) return
   const seconds = Math.ceil(ms / 1000)
@@ -121,7 +121,7 @@ async function refuseDuringBackoff(library: Library, url: string): Promise<void>
 }
 
 /** Remaining back-off of the host in milliseconds. */
-async function readBackoffMs({ store, clock }: Library, url: string): Promise<number> {
+async function readBackoffMs({ store, clock }: Pick<Library, 'clock' | 'store'>, url: string): Promise<number> {
   const now = clock.now()
   return (await store.readClock(new URL(url).host, now)).heldUntil - now
 }
@@ -154,7 +154,7 @@ interface PageRendering {
 }
 
 async function readOutcome(
-  library: Library,
+  library: Pick<Library, 'readPage'>,
   request: FetchRequest,
   outcome: FetchOutcome,
   rendering: PageRendering,
@@ -196,7 +196,7 @@ async function readOutcome(
 
 /** Reads a document, rendered if necessary. */
 function readSnapshot(
-  { readPage }: Library,
+  { readPage }: Pick<Library, 'readPage'>,
   { url, headers = {}, signal }: FetchRequest,
   snapshot: Snapshot,
   { renderer, isAlways }: PageRendering,

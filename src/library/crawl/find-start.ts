@@ -6,7 +6,10 @@ import { isTree } from '../ports/tree.ts'
 import type { Source } from '../source.ts'
 
 /** Returns the address that the start redirects to, or the start itself if the redirect target was not read. */
-export async function findStartUrl({ store, limits }: Library, { id, url }: Source): Promise<string> {
+export async function findStartUrl(
+  { store, limits }: Pick<Library, 'limits' | 'store'>,
+  { id, url }: Source,
+): Promise<string> {
   let row = await store.findRow(id, keyOrText(url))
   for (let step = 0; row?.reason === 'redirect' && row.target !== null && step < limits.redirects; step++) {
     row = await store.findRow(id, row.target)
@@ -16,7 +19,7 @@ export async function findStartUrl({ store, limits }: Library, { id, url }: Sour
 }
 
 /** Returns the site address according to the last crawl. A temporary redirect of the start is not stored with the source. */
-export async function findSiteUrl(library: Library, source: Source): Promise<string> {
+export async function findSiteUrl(library: Pick<Library, 'limits' | 'store'>, source: Source): Promise<string> {
   if (isTree(source)) return source.url
   const site = new URL(source.siteUrl)
   const start = new URL(await findStartUrl(library, source))

@@ -16,7 +16,7 @@ export interface JoinableCrawl {
 }
 
 /** Finds a running crawl that can be joined. Throws `CRAWL_NOT_RUNNING` for any other. */
-export async function findJoinable({ store }: Library, crawlId: string): Promise<JoinableCrawl> {
+export async function findJoinable({ store }: Pick<Library, 'store'>, crawlId: string): Promise<JoinableCrawl> {
   const joined = await store.joinCrawl?.(crawlId)
   const source = (await store.listSources()).find(({ id }) => id === joined?.crawl.sourceId)
   if (joined !== undefined && source !== undefined) return { joined, source }

@@ -6,7 +6,10 @@ import type { Source } from '../source.ts'
  * Returns a function that logs the milestones and problems of a crawl that runs without a server. The crawl id serves as job id, so that
  * later queries about the site find them.
  */
-export function createNoteLogger({ jobLog, clock }: Library, { url }: Source): (event: CrawlEvent) => Promise<void> {
+export function createNoteLogger(
+  { jobLog, clock }: Pick<Library, 'clock' | 'jobLog'>,
+  { url }: Source,
+): (event: CrawlEvent) => Promise<void> {
   let jobId: string | undefined
   const scope = URL.parse(url)?.host || null
   return async (event) => {

@@ -13,7 +13,7 @@ export interface OpenRendering {
  * marks pages that need one. Request headers are refused for a service, because it sends its own requests.
  */
 export async function openRendering(
-  library: Library,
+  library: Pick<Library, 'openCrawl4AI' | 'openRenderer'>,
   render: Rendering,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<OpenRendering> {
@@ -33,7 +33,7 @@ export async function openRendering(
 const NO_HEADERS = 'headers cannot be used with render crawl4ai: the service fetches the pages itself'
 
 /** Renderer that starts a browser on first use. The result of the start holds for all later pages. */
-function createLazyRenderer(library: Library): Renderer {
+function createLazyRenderer(library: Pick<Library, 'openRenderer'>): Renderer {
   let opening: Promise<Renderer> | undefined
   const open = async (): Promise<Renderer> => {
     const renderer = await openRenderer(library)
@@ -60,13 +60,13 @@ function createLazyRenderer(library: Library): Renderer {
   }
 }
 
-async function openRenderer({ openRenderer: open }: Library): Promise<Renderer> {
+async function openRenderer({ openRenderer: open }: Pick<Library, 'openRenderer'>): Promise<Renderer> {
   if (open !== undefined) return open()
   const problem = 'this library was opened without a browser'
   throw new PharosError('BROWSER_MISSING', { problem, advice: 'read its pages with render http' })
 }
 
-function openCrawl4AI({ openCrawl4AI: open }: Library): Promise<Fetcher> {
+function openCrawl4AI({ openCrawl4AI: open }: Pick<Library, 'openCrawl4AI'>): Promise<Fetcher> {
   if (open !== undefined) return open()
   throw usageError('render crawl4ai needs a Crawl4AI service, and none is configured')
 }

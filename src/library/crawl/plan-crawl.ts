@@ -12,13 +12,21 @@ function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): Craw
 }
 
 /** Throws for a history crawl of a site that lacks the required milestones, unless forced. */
-export async function refuseUnprepared(library: Library, source: Source, crawl: Crawl): Promise<void> {
+export async function refuseUnprepared(
+  library: Pick<Library, 'jobLog' | 'plans' | 'store'>,
+  source: Source,
+  crawl: Crawl,
+): Promise<void> {
   if (typeOf(source, crawl) !== 'history' || crawl.options.force === true) return
   await requireHostMilestones(library, new URL(source.siteUrl).host)
 }
 
 /** Creates the planner of a crawl if its type has one and the library can plan. Only crawls that discover pages can be planned. */
-export async function planCrawl(library: Library, source: Source, crawl: Crawl): Promise<CrawlPlanner | undefined> {
+export async function planCrawl(
+  library: Pick<Library, 'clock' | 'kindOf' | 'plans' | 'store'>,
+  source: Source,
+  crawl: Crawl,
+): Promise<CrawlPlanner | undefined> {
   const type = typeOf(source, crawl)
   const isDiscovering = crawl.kind === 'add' || crawl.kind === 'recrawl'
   if (!isDiscovering || !hasPlan(type)) return undefined
@@ -37,7 +45,10 @@ export async function planCrawl(library: Library, source: Source, crawl: Crawl):
 const ROWS_AT_ONCE = 1000
 
 /** Creates the storage for the milestones of a crawl; undefined if the library keeps none. */
-export function createMilestoneMemory(library: Library, crawl: Crawl): MilestoneStore | undefined {
+export function createMilestoneMemory(
+  library: Pick<Library, 'kindOf' | 'plans' | 'store'>,
+  crawl: Crawl,
+): MilestoneStore | undefined {
   const { plans } = library
   if (plans === undefined) return undefined
   return {
@@ -50,7 +61,7 @@ export function createMilestoneMemory(library: Library, crawl: Crawl): Milestone
 }
 
 /** Counts the progress of an interrupted crawl from the ledger. */
-async function countReached(library: Library, crawl: Crawl): Promise<MilestoneCounts> {
+async function countReached(library: Pick<Library, 'kindOf' | 'store'>, crawl: Crawl): Promise<MilestoneCounts> {
   let secondLevel = 0
   let downloads = 0
   let articles = 0
@@ -65,7 +76,7 @@ async function countReached(library: Library, crawl: Crawl): Promise<MilestoneCo
 
 /** Iterates over the addresses that a crawl visited before its interruption, with page kinds. */
 async function* listVisited(
-  { store, kindOf }: Library,
+  { store, kindOf }: Pick<Library, 'kindOf' | 'store'>,
   { id, sourceId }: Crawl,
 ): AsyncGenerator<LedgerRow & VisitedRow> {
   let after = ''

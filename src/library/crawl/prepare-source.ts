@@ -111,7 +111,10 @@ export function hasOtherSettings(
  * Completes the request for a tree of files with its own name and version; undefined for a web site. Throws if the tree does not exist.
  * Crawl settings of sites do not apply.
  */
-async function describeTree(library: Library, request: PrepareSourceInput): Promise<PrepareSourceInput | undefined> {
+async function describeTree(
+  library: Pick<Library, 'trees'>,
+  request: PrepareSourceInput,
+): Promise<PrepareSourceInput | undefined> {
   const address = findTreeAddress(library, request)
   if (library.trees === undefined || address === undefined) return undefined
   const { chunks, tree } = request.settings ?? {}

@@ -86,7 +86,7 @@ async function prepareUnderFreeName(library: Library, input: PrepareSourceInput,
 const MAX_NAMES = 100
 
 /** Finds the source with a start address; of several, the newest. */
-async function findByStart({ store }: Library, url: string): Promise<Source | undefined> {
+async function findByStart({ store }: Pick<Library, 'store'>, url: string): Promise<Source | undefined> {
   const sources = (await store.listSources()).filter((source) => looseKey(source.url) === looseKey(url))
   return sources.toSorted((a, b) => b.createdAt - a.createdAt)[0]
 }

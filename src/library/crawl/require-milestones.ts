@@ -16,7 +16,10 @@ export async function requireHostMilestones(
 }
 
 /** Checks the milestones of the host of a start address. The source with that start may have moved to another host. */
-export async function requireStartMilestones(library: Library, url: string): Promise<void> {
+export async function requireStartMilestones(
+  library: Pick<Library, 'jobLog' | 'plans' | 'store'>,
+  url: string,
+): Promise<void> {
   const source = (await library.store.listSources()).find((one) => looseKey(one.url) === looseKey(url))
   await requireHostMilestones(library, new URL(source?.siteUrl ?? url).host)
 }

@@ -1,6 +1,6 @@
 import { compareUtf8 } from '../../core/text/order.ts'
 import { sortNewestFirst } from '../../core/version/version.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceLookup } from '../library.ts'
 import type { ChunkFilter, Store } from '../ports/store.ts'
 import { type StoreHit, searchHits } from '../search/hits.ts'
 import type { AvailableSources, SearchInput, Widening, WideningFilter } from '../search.ts'
@@ -27,7 +27,10 @@ const MAX_NAMES = 20
 const MAX_VERSIONS = 10
 
 /** Lists names and versions in the library, those searched first. */
-export async function describeAvailable({ store }: Library, searched: readonly Source[]): Promise<AvailableSources> {
+export async function describeAvailable(
+  { store }: Pick<Library, 'store'>,
+  searched: readonly Source[],
+): Promise<AvailableSources> {
   const sources = await store.listSources()
   const all = [...new Set([...searched, ...sources].map(({ name }) => name))]
   const names = all.slice(0, MAX_NAMES)
@@ -41,7 +44,7 @@ export async function describeAvailable({ store }: Library, searched: readonly S
 }
 
 /** For a question without hits, tells for each condition what would be found without it. */
-export async function suggestWider(library: Library, input: SearchInput): Promise<readonly Widening[]> {
+export async function suggestWider(library: SourceLookup, input: SearchInput): Promise<readonly Widening[]> {
   const widenings: Widening[] = []
   for (const filter of ['sources', 'version', ...CHUNK_FILTERS] as const) {
     const value = input[filter]
@@ -54,7 +57,7 @@ export async function suggestWider(library: Library, input: SearchInput): Promis
   return widenings
 }
 
-async function searchWithout(library: Library, input: SearchInput, dropped: WideningFilter): Promise<StoreHit[]> {
+async function searchWithout(library: SourceLookup, input: SearchInput, dropped: WideningFilter): Promise<StoreHit[]> {
   const { [dropped as 'path']: _, ...rest } = input
   const { sources } = await chooseSources(library, { sources: rest.sources, version: rest.version })
   const filter = { ...filterOf(rest), sourceIds: sources.map(({ id }) => id) }
@@ -63,7 +66,7 @@ async function searchWithout(library: Library, input: SearchInput, dropped: Wide
 
 /** Lists values that would match in place of a filter's value. */
 async function listInstead(
-  { store }: Library,
+  { store }: Pick<Library, 'store'>,
   input: SearchInput,
   filter: WideningFilter,
   hits: readonly StoreHit[],

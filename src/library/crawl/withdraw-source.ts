@@ -5,7 +5,10 @@ import type { Source } from '../source.ts'
 import type { PreparedSource } from './prepare-source.ts'
 
 /** Removes a prepared source whose crawl could not be started. A source with an interrupted crawl stays. */
-export async function withdrawUnstarted({ store }: Library, { source, found }: PreparedSource): Promise<void> {
+export async function withdrawUnstarted(
+  { store }: Pick<Library, 'store'>,
+  { source, found }: PreparedSource,
+): Promise<void> {
   if (found !== 'interrupted') await store.removeSource(source.id)
 }
 
@@ -20,7 +23,7 @@ const START_FAILURES: ReadonlySet<ErrorCode> = new Set([
 
 /** Removes a source without pages after a first crawl with an error that the user has to correct. */
 export async function withdrawAfterFailure(
-  { store }: Library,
+  { store }: Pick<Library, 'store'>,
   { id }: Source,
   kind: CrawlKind,
   error: unknown,

@@ -1,6 +1,6 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { countOf } from '../../core/text/count.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceState } from '../library.ts'
 import { isInSync, readCopyState } from '../ports/vector-copy.ts'
 import type { VectorIndex } from '../ports/vectors.ts'
 import { isBeingCrawled } from '../sources/source-status.ts'
@@ -113,7 +113,10 @@ async function embedMissing(library: Library, signal: AbortSignal): Promise<numb
  * Lists sources with missing vectors, except those being crawled, because a crawl embeds its own pages. With the built-in model, a source
  * without any vector is skipped; a configured service embeds all sources.
  */
-async function listUnfinished(library: Library, vectors: VectorIndex): Promise<string[]> {
+async function listUnfinished(
+  library: SourceState & Pick<Library, 'hasEmbeddingService'>,
+  vectors: VectorIndex,
+): Promise<string[]> {
   const { store, hasEmbeddingService = false } = library
   const unfinished: string[] = []
   for (const { id } of await store.listSources()) {
@@ -129,7 +132,11 @@ async function listUnfinished(library: Library, vectors: VectorIndex): Promise<s
  * Syncs the external vector copy if its state differs or is in doubt, and returns how many vectors it lacked. Checking the state takes one
  * request.
  */
-async function copyMissing(library: Library, isDoubted: boolean, signal: AbortSignal): Promise<number> {
+async function copyMissing(
+  library: Pick<Library, 'store' | 'vectorCopy' | 'vectors'>,
+  isDoubted: boolean,
+  signal: AbortSignal,
+): Promise<number> {
   const { store, vectors, vectorCopy: copy } = library
   if (vectors === undefined || copy === undefined) return 0
   if (!isDoubted) {

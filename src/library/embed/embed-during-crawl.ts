@@ -72,6 +72,6 @@ export async function beginEmbedding(library: Library, source: Source, signal?: 
 }
 
 /** Limits the batch size of the built-in model. A service has processors of its own and keeps its batch size. */
-function limitBatch({ hasEmbeddingService = false }: Library): Pick<EmbedInput, 'batch'> {
+function limitBatch({ hasEmbeddingService = false }: Pick<Library, 'hasEmbeddingService'>): Pick<EmbedInput, 'batch'> {
   return hasEmbeddingService ? {} : { batch: SMALL_BATCH }
 }

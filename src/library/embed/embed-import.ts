@@ -19,7 +19,7 @@ const BATCH = 16
  * for unchanged pages. Chunks that the model refuses are left to the next run over the library.
  */
 export async function embedImport(
-  library: Library,
+  library: Pick<Library, 'hasEmbeddingService' | 'openEmbedder' | 'sha256' | 'vectors'>,
   { pages }: ImportTree,
   isKept: (key: string, version: string) => boolean,
   { signal, onProgress }: { readonly signal?: AbortSignal; readonly onProgress?: (embedded: number) => void } = {},

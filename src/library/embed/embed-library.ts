@@ -289,7 +289,7 @@ export function isEarlierSpace({ earlierSpaces = [] }: Embedder, found: VectorSp
 
 /** Switches to the space of an embedder and drops vectors of an earlier version of its model. Rejects as {@link checkSpace} does. */
 export async function switchSpace(
-  library: Library,
+  library: Pick<Library, 'hasEmbeddingService'>,
   vectors: VectorIndex,
   embedder: Embedder,
   replace = false,
@@ -302,7 +302,7 @@ export async function switchSpace(
  * only the owner may replace.
  */
 export async function checkSpace(
-  { hasEmbeddingService: isService = false }: Library,
+  { hasEmbeddingService: isService = false }: Pick<Library, 'hasEmbeddingService'>,
   vectors: VectorIndex,
   embedder: Embedder,
   replace = false,

@@ -12,7 +12,7 @@ const PAGES_AT_ONCE = 16
 
 /** Converts the pages of a source to files of a pack, with the chunk sizes of packs. */
 export async function chunkSource(
-  library: Library,
+  library: Pick<Library, 'clock' | 'sha256' | 'store' | 'trees'>,
   source: Source,
   sizes: { readonly targetChars: number; readonly maxChars: number } = DEFAULT_LIMITS,
 ): Promise<ChunkedFile[]> {

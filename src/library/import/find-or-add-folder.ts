@@ -35,7 +35,7 @@ export async function findOrAddFolder(library: Library, given: string, request: 
 
 /** Finds the source of a folder; undefined if there is none, or if another name or version is requested. */
 async function findFolderSource(
-  { store }: Library,
+  { store }: Pick<Library, 'store'>,
   url: string,
   { name, version }: FolderRequest,
 ): Promise<Source | undefined> {

@@ -98,7 +98,7 @@ export async function prepareImport(
 }
 
 function makeVectors(
-  library: Library,
+  library: Pick<Library, 'hasEmbeddingService' | 'openEmbedder' | 'sha256' | 'vectors'>,
   tree: ImportTree,
   storedVersions: ReadonlyMap<string, string | null>,
   { signal, onEmbedded }: ImportOptions,
@@ -110,7 +110,7 @@ function makeVectors(
 
 /** Finds the source of an earlier import of an address. */
 async function findImported(
-  { store }: Library,
+  { store }: Pick<Library, 'store'>,
   sourceUrl: string,
   { name, version }: Pick<ImportOptions, 'name' | 'version'>,
 ): Promise<Source | undefined> {
@@ -130,7 +130,10 @@ async function findImported(
 }
 
 /** Maps the stored pages of a source to their imported versions. */
-async function readStoredVersions({ store }: Library, { id }: Source): Promise<Map<string, string | null>> {
+async function readStoredVersions(
+  { store }: Pick<Library, 'store'>,
+  { id }: Source,
+): Promise<Map<string, string | null>> {
   const storedVersions = new Map<string, string | null>()
   for await (const rows of readRows(store, id)) {
     for (const { key, etag, hasPage } of rows) if (hasPage) storedVersions.set(key, etag)
@@ -140,7 +143,7 @@ async function readStoredVersions({ store }: Library, { id }: Source): Promise<M
 
 /** Throws before any write if too many pages would be removed, because the import may be truncated. */
 function refuseLoss(
-  { limits }: Library,
+  { limits }: Pick<Library, 'limits'>,
   storedVersions: ReadonlyMap<string, string | null>,
   { pages }: ImportTree,
 ): void {
@@ -152,7 +155,7 @@ function refuseLoss(
   }
 }
 
-function failureOf({ store }: Library, source: Source, summary: CrawlSummary): PharosError {
+function failureOf({ store }: Pick<Library, 'store'>, source: Source, summary: CrawlSummary): PharosError {
   const { end, problem, withheld, ledger } = summary
   if (end === 'cancelled') return new PharosError('INTERRUPTED')
   const { indexed, unchanged } = ledger.states

@@ -54,7 +54,10 @@ export async function importRequest(
 }
 
 /** Returns why vectors cannot be made first; an empty string if the library has no vectors, null if nothing prevents it. */
-async function findObstacle({ vectors, openEmbedder, embedsNew }: Library, chunks: number): Promise<string | null> {
+async function findObstacle(
+  { vectors, openEmbedder, embedsNew }: Pick<Library, 'embedsNew' | 'openEmbedder' | 'vectors'>,
+  chunks: number,
+): Promise<string | null> {
   const space = await vectors?.readSpace()
   if (space === undefined || embedsNew === false) return ''
   const later = 'the import has no vectors yet, so search by meaning does not find it until it is embedded'

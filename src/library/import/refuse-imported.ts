@@ -10,7 +10,7 @@ import type { ChunkImport } from './parse-import.ts'
  * completed import throws `SOURCE_IMPORTED`, because only its sender can send it again. Undefined for sources that are not imported.
  */
 export async function findImport(
-  { imports }: Library,
+  { imports }: Pick<Library, 'imports'>,
   source: Source,
   kind: CrawlKind,
 ): Promise<ChunkImport | undefined> {
@@ -23,7 +23,7 @@ export async function findImport(
 }
 
 /** Throws `SOURCE_IMPORTED` for a completed import, without reading it. */
-export async function refuseImported({ imports }: Library, source: Source): Promise<void> {
+export async function refuseImported({ imports }: Pick<Library, 'imports'>, source: Source): Promise<void> {
   if (treeKindOf(source.url) !== 'import' || (await imports?.list())?.includes(source.id) === true) return
   throw new PharosError('SOURCE_IMPORTED', { source: labelOf(source) })
 }

@@ -92,7 +92,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
 }
 
 /** Waits until a job has a crawl id, is queued or has ended, with a timeout. */
-async function waitForCrawlId(dispatcher: Dispatcher, library: Library, jobId: string): Promise<void> {
+async function waitForCrawlId(dispatcher: Dispatcher, library: Pick<Library, 'clock'>, jobId: string): Promise<void> {
   let check = () => {}
   const stop = dispatcher.feed.listen(() => check())
   const isWaitOver = () => {

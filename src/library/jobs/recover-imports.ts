@@ -1,4 +1,4 @@
-import type { Library } from '../library.ts'
+import type { Library, SourceState } from '../library.ts'
 import { reportSource } from '../sources/source-status.ts'
 import type { CrawlRequest, JobView } from './dispatcher.ts'
 import { createSourceRequest } from './source-request.ts'
@@ -10,7 +10,10 @@ interface ImportQueue {
 }
 
 /** Resumes interrupted imports, unless a job or process is already running for the source. */
-export async function recoverImports(library: Library, dispatcher: ImportQueue): Promise<void> {
+export async function recoverImports(
+  library: SourceState & Pick<Library, 'imports' | 'vectors'>,
+  dispatcher: ImportQueue,
+): Promise<void> {
   const pending = (await library.imports?.list()) ?? []
   if (pending.length === 0) return
   for (const source of await library.store.listSources()) {

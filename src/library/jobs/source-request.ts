@@ -9,7 +9,7 @@ import type { CrawlRequest } from './dispatcher.ts'
  * left out, because arguments are stored.
  */
 export async function createSourceRequest(
-  library: Library,
+  library: Pick<Library, 'imports'>,
   source: Source,
   { kind, headers: _, ...options }: CrawlInput,
 ): Promise<CrawlRequest> {

@@ -32,7 +32,7 @@ export interface ProjectPlan {
 
 /** Compares the packages that a project uses with the library. Changes nothing. */
 export async function planProject(
-  library: Library,
+  library: Pick<Library, 'store'>,
   project: Pick<ProjectName, 'folder'>,
   wanted: readonly WantedPackage[],
 ): Promise<ProjectPlan> {

@@ -102,7 +102,7 @@ async function addPackage(
 }
 
 /** Records that a project uses a source. */
-async function join({ store }: Library, source: Source, project: ProjectName): Promise<void> {
+async function join({ store }: Pick<Library, 'store'>, source: Source, project: ProjectName): Promise<void> {
   if (isOf(source, project)) return
   await store.updateSource(source.id, ({ settings }) => ({
     settings: { ...settings, projects: [...(settings.projects ?? []), project] },
@@ -110,7 +110,7 @@ async function join({ store }: Library, source: Source, project: ProjectName): P
 }
 
 /** Records that a project does not use a source any more. */
-async function leave({ store }: Library, source: Source, { folder }: ProjectName): Promise<void> {
+async function leave({ store }: Pick<Library, 'store'>, source: Source, { folder }: ProjectName): Promise<void> {
   await store.updateSource(source.id, ({ settings }) => ({
     settings: { ...settings, projects: (settings.projects ?? []).filter((project) => project.folder !== folder) },
   }))

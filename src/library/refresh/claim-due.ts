@@ -1,4 +1,4 @@
-import { type Library, machineOf } from '../library.ts'
+import { type Library, machineOf, type SourceState } from '../library.ts'
 import type { Source } from '../source.ts'
 import { isBeingCrawled } from '../sources/source-status.ts'
 import { beginAttempt, isDue, scheduleAfterProblem } from './schedule.ts'
@@ -20,7 +20,10 @@ export async function listScheduled({ store, runner }: Pick<Library, 'store' | '
  * Claims the refresh of a source for this process. Returns false if the source is not due any more, because another process has claimed it,
  * and if it is being crawled. The claim needs no release: the end of the crawl, or time, makes the source due again.
  */
-export async function claimRefresh(library: Library, sourceId: string): Promise<boolean> {
+export async function claimRefresh(
+  library: SourceState & Pick<Library, 'workers'>,
+  sourceId: string,
+): Promise<boolean> {
   const { store, clock, workers } = library
   if (await isBeingCrawled(library, sourceId)) return false
   const jobs = (await workers?.listJobs(0)) ?? []

@@ -3,7 +3,7 @@ import { looseKey } from '../../core/url/key.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import type { CrawlRequest, JobView } from '../jobs/dispatcher.ts'
 import { createSourceRequest } from '../jobs/source-request.ts'
-import { type Library, machineOf } from '../library.ts'
+import { type Library, machineOf, type SourceState } from '../library.ts'
 import { isLost } from '../ports/workers.ts'
 import type { Source } from '../source.ts'
 import { claimRefresh, listScheduled, noteRefreshProblem } from './claim-due.ts'
@@ -59,7 +59,10 @@ export async function keepRefreshing(
 }
 
 /** Queues the refreshes that are due, as far as there are free slots for them. Returns how long to wait before the next look. */
-export async function startDue(library: Library, dispatcher: RefreshDispatcher): Promise<number> {
+export async function startDue(
+  library: SourceState & Pick<Library, 'imports' | 'workers'>,
+  dispatcher: RefreshDispatcher,
+): Promise<number> {
   const now = library.clock.now()
   const isReadable = await createReadableCheck(library)
   const scheduled = (await listScheduled(library)).filter(isReadable)
@@ -85,7 +88,7 @@ export async function startDue(library: Library, dispatcher: RefreshDispatcher):
  * Creates a check whether any worker can read a source. Workers take jobs on every machine, so a local tree is left to `pharos refresh
  * --due` there, unless all workers are on its machine.
  */
-async function createReadableCheck({ workers }: Library): Promise<(source: Source) => boolean> {
+async function createReadableCheck({ workers }: Pick<Library, 'workers'>): Promise<(source: Source) => boolean> {
   const present = (await workers?.list())?.filter((worker) => !isLost(worker)) ?? []
   const machines = present.map(({ name }) => machineOf({ id: name }))
   return ({ settings: { machine } }) => machine === undefined || machines.every((one) => one === machine)

@@ -23,7 +23,7 @@ export interface FoundChunk {
  * Finds a chunk by `<source>/<id>`, by id, or by a unique prefix of twelve characters. If the source is unknown, it may have been renamed
  * since, so all sources are searched.
  */
-export async function findChunk(library: Library, name: string): Promise<FoundChunk> {
+export async function findChunk(library: Pick<Library, 'store' | 'trees'>, name: string): Promise<FoundChunk> {
   const { store } = library
   const slash = name.lastIndexOf('/')
   const id = name.slice(slash + 1).toLowerCase()
@@ -43,7 +43,7 @@ function ambiguousChunk(name: string, found: readonly FoundChunk[]): PharosError
 }
 
 /** Finds a source by name, or returns the error. */
-async function findNamed(library: Library, text: string): Promise<Source | PharosError> {
+async function findNamed(library: Pick<Library, 'store' | 'trees'>, text: string): Promise<Source | PharosError> {
   try {
     return await findSource(library, text)
   } catch (error) {
@@ -53,7 +53,11 @@ async function findNamed(library: Library, text: string): Promise<Source | Pharo
 }
 
 /** Finds chunks by id or id prefix in the given sources. */
-async function readFrom({ store }: Library, sources: readonly Source[], id: string): Promise<FoundChunk[]> {
+async function readFrom(
+  { store }: Pick<Library, 'store'>,
+  sources: readonly Source[],
+  id: string,
+): Promise<FoundChunk[]> {
   const found: FoundChunk[] = []
   for (const source of sources) {
     const stored = await store.readChunk(source.id, id)

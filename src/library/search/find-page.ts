@@ -3,7 +3,7 @@ import { suggest } from '../../core/text/nearest.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { compareVersions } from '../../core/version/version.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceLookup } from '../library.ts'
 import type { PageText } from '../ports/store.ts'
 import { labelOf, type Source } from '../source.ts'
 import { chooseSources } from '../sources/choose-sources.ts'
@@ -25,7 +25,7 @@ export interface FoundPage extends PageText {
 }
 
 /** Finds a stored page by an address that leads to it. Fetches nothing. */
-export async function findPage(library: Library, { url, source }: PageInput): Promise<FoundPage> {
+export async function findPage(library: SourceLookup, { url, source }: PageInput): Promise<FoundPage> {
   const candidates = await listCandidates(library, source)
   const known: { readonly source: Source; readonly row: LedgerRow }[] = []
   for (const candidate of candidates) {
@@ -60,12 +60,12 @@ export function isSourceGivenAsPage(error: unknown): error is PharosError {
   return error instanceof PharosError && error.code === 'PAGE_UNKNOWN' && error.details['known'] === IS_SOURCE
 }
 
-async function isSourceName({ store }: Library, text: string): Promise<boolean> {
+async function isSourceName({ store }: Pick<Library, 'store'>, text: string): Promise<boolean> {
   return (await store.listSources()).some((source) => [source.id, source.name, labelOf(source)].includes(text))
 }
 
 /** Lists the sources to search: newest version of a name first, incomplete versions last. */
-async function listCandidates(library: Library, source: string | undefined): Promise<readonly Source[]> {
+async function listCandidates(library: SourceLookup, source: string | undefined): Promise<readonly Source[]> {
   const choice = source === undefined ? { version: '*' } : { sources: [source] }
   const { sources, incomplete } = await chooseSources(library, choice)
   const nameOrder = new Map([...new Set(sources.map(({ name }) => name))].map((name, i) => [name, i]))
@@ -78,7 +78,11 @@ async function listCandidates(library: Library, source: string | undefined): Pro
 }
 
 /** Returns the row with the content of an address, following targets. */
-async function findContentRow({ store, limits }: Library, { id }: Source, key: string): Promise<LedgerRow | undefined> {
+async function findContentRow(
+  { store, limits }: Pick<Library, 'limits' | 'store'>,
+  { id }: Source,
+  key: string,
+): Promise<LedgerRow | undefined> {
   let row = await store.findRow(id, key)
   for (let step = 0; row !== undefined && !row.hasPage && row.target !== null && step < limits.redirects; step++) {
     const next = await store.findRow(id, row.target)

@@ -4,7 +4,10 @@ import { labelOf, type Source } from '../source.ts'
 import type { RankedHit } from './ranked-hits.ts'
 
 /** Judges how well hits answer a question; hits must be sorted best first. */
-export async function judgeAnswer({ readOrdinaryWords }: Library, hits: readonly RankedHit[]): Promise<Judgement> {
+export async function judgeAnswer(
+  { readOrdinaryWords }: Pick<Library, 'readOrdinaryWords'>,
+  hits: readonly RankedHit[],
+): Promise<Judgement> {
   const judged = hits.slice(0, MAX_JUDGED).map(({ title, chunk, missing, missingOnPage, similarity }) => ({
     // Reading `content` decodes the text, so it is read only when it is needed.
     text: missing === null ? [title, ...chunk.headingPath, chunk.content].join('\n') : '',
@@ -25,7 +28,7 @@ const MAX_SOURCES = 3
 
 /** Returns the names of unsearched sources that contain words missing from the hits. */
 export async function findElsewhere(
-  { store }: Library,
+  { store }: Pick<Library, 'store'>,
   words: readonly string[],
   searched: readonly Source[],
 ): Promise<string[]> {

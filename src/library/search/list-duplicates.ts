@@ -4,7 +4,7 @@ import type { ComparablePage } from '../../core/retrieval/page-relation.ts'
 import { primaryLanguageOf } from '../../core/text/language-code.ts'
 import { compareUtf8 } from '../../core/text/order.ts'
 import { normalizePagePath } from '../../core/url/normalized-path.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceLookup } from '../library.ts'
 import type { PageWithSignature } from '../ports/store.ts'
 import type { SimilarPage } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -58,7 +58,7 @@ const MAX_PAGES_PER_GROUP = 100
  * it does not list.
  */
 export async function listDuplicates(
-  library: Library,
+  library: SourceLookup,
   { source, offset = 0, limit = DEFAULT_GROUPS }: DuplicatesInput = {},
   signal?: AbortSignal,
 ): Promise<DuplicateList> {
@@ -95,7 +95,7 @@ interface VisitedPage {
 
 /** Iterates over the pages of sources in a stable order. */
 async function* visitPages(
-  { store, clock }: Library,
+  { store, clock }: Pick<Library, 'clock' | 'store'>,
   sources: readonly Source[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<VisitedPage> {

@@ -1,5 +1,5 @@
 import type { Section } from '../../core/model.ts'
-import type { Library } from '../library.ts'
+import type { SourceLookup } from '../library.ts'
 import type { Source } from '../source.ts'
 import { findPage, type PageInput } from './find-page.ts'
 
@@ -16,7 +16,7 @@ export interface Outline {
 }
 
 /** Lists the headings of a stored page as a tree. */
-export async function listOutline(library: Library, input: PageInput): Promise<Outline> {
+export async function listOutline(library: SourceLookup, input: PageInput): Promise<Outline> {
   const { source, url, title, sections, chunks, checkedAt, changedAt } = await findPage(library, input)
   return { source, url, title, sections, lines: chunks.at(-1)?.endLine ?? 0, checkedAt, changedAt }
 }

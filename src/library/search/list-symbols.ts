@@ -2,7 +2,7 @@ import { findAnchor, writeCitationUrl } from '../../core/retrieval/anchored-url.
 import { type Definition, findDefinitions } from '../../core/retrieval/definitions.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
 import { readRows } from '../copy/read-rows.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceLookup } from '../library.ts'
 import { labelOf, type Source } from '../source.ts'
 import { chooseSources } from '../sources/choose-sources.ts'
 import { type FoundPage, findPage } from './find-page.ts'
@@ -50,7 +50,11 @@ const MAX_PAGES = 5000
 const PAGES_AT_ONCE = 16
 
 /** Lists the definitions of a page, a source or the whole library. */
-export async function listSymbols(library: Library, input: SymbolsInput, signal?: AbortSignal): Promise<SymbolList> {
+export async function listSymbols(
+  library: SourceLookup,
+  input: SymbolsInput,
+  signal?: AbortSignal,
+): Promise<SymbolList> {
   const { limit = 100, prefix = '' } = input
   const symbols: SymbolEntry[] = []
   let pages = 0
@@ -71,7 +75,7 @@ export async function listSymbols(library: Library, input: SymbolsInput, signal?
 
 /** Iterates over the pages to read, sorted by source and address. */
 async function* visitPages(
-  library: Library,
+  library: SourceLookup,
   { url, source, prefix = '' }: SymbolsInput,
 ): AsyncGenerator<FoundPage, void, void> {
   if (url !== undefined) {
@@ -89,7 +93,7 @@ async function* visitPages(
 }
 
 /** Iterates over the keys of the pages of a source. */
-async function* visitKeys({ store }: Library, { id }: Source): AsyncGenerator<string, void, void> {
+async function* visitKeys({ store }: Pick<Library, 'store'>, { id }: Source): AsyncGenerator<string, void, void> {
   for await (const rows of readRows(store, id)) {
     for (const { key, hasPage } of rows) if (hasPage) yield key
   }

@@ -12,7 +12,7 @@ const ROWS_AT_ONCE = 500
  * not enough, because long paths in one folder share most letters.
  */
 export async function findNearestPage(
-  library: Library,
+  library: Pick<Library, 'clock' | 'store'>,
   sources: readonly Source[],
   text: string,
 ): Promise<string | undefined> {
@@ -57,7 +57,7 @@ function sameHostFirst(sources: readonly Source[], text: string): readonly Sourc
 
 /** Iterates over the addresses of stored pages in batches. */
 async function* visitAddresses(
-  { store, clock }: Library,
+  { store, clock }: Pick<Library, 'clock' | 'store'>,
   sources: readonly Source[],
 ): AsyncGenerator<{ readonly source: Source; readonly urls: readonly string[] }, void, void> {
   let read = 0

@@ -39,7 +39,7 @@ const breakers = new WeakMap<VectorIndex, CircuitBreaker>()
 
 /** Embeds a question; undefined if there are no vectors to compare it with. */
 export async function findQueryEmbedding(
-  library: Library,
+  library: Pick<Library, 'clock' | 'hasEmbeddingService' | 'openEmbedder' | 'vectors'>,
   query: string,
   filter: ChunkFilter,
   signal?: AbortSignal,
@@ -77,13 +77,13 @@ const NOTHING_EMBEDDED: QueryEmbeddingResult = {
   notices: ['no chunk has a vector yet (make them with pharos embed run); answered by words alone'],
 }
 
-function createBreaker({ clock }: Library): CircuitBreaker {
+function createBreaker({ clock }: Pick<Library, 'clock'>): CircuitBreaker {
   return new CircuitBreaker({ threshold: SLOW_FAILURES, resetMs: COOLDOWN_MS, now: () => clock.now() })
 }
 
 /** Returns the vector of a question, or a message why none fits. */
 async function embedQuery(
-  { openEmbedder, hasEmbeddingService: isService = false }: Library,
+  { openEmbedder, hasEmbeddingService: isService = false }: Pick<Library, 'hasEmbeddingService' | 'openEmbedder'>,
   space: VectorSpace,
   query: string,
   signal: AbortSignal,

@@ -175,7 +175,7 @@ async function fuseAndWeigh(
 }
 
 /** Reports how much of the library is searchable, unless it is complete. */
-async function describeIndex({ store }: Library): Promise<string[]> {
+async function describeIndex({ store }: Pick<Library, 'store'>): Promise<string[]> {
   const { indexed, chunks } = await store.readIndexState()
   return indexed < chunks
     ? [`still indexing: ${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are searchable`]
@@ -308,7 +308,7 @@ function pageKeyOf({ sourceId, chunk }: StoredChunk): string {
 
 /** Finds the nearest chunks, and reports what may be missing. */
 async function findNearest(
-  { vectorCopy }: Library,
+  { vectorCopy }: Pick<Library, 'vectorCopy'>,
   { vectors, vector }: QueryEmbedding,
   { filter }: RankedQuery,
   signal?: AbortSignal,

@@ -40,7 +40,7 @@ const MAX_TEXT_CHARS = 4000
  * hits remain comparable. If the reranker fails or is too slow, the hits are unchanged.
  */
 export async function rerankHits<H extends RerankableHit>(
-  library: Library,
+  library: Pick<Library, 'clock' | 'openReranker' | 'sha256' | 'store'>,
   query: string,
   hits: readonly H[],
   signal?: AbortSignal,
@@ -65,7 +65,7 @@ export async function rerankHits<H extends RerankableHit>(
 
 /** Returns cached judgements, or requests them. The cache key covers the whole request, so that any change causes a new request. */
 async function judgeOnce(
-  { store, clock, sha256 }: Library,
+  { store, clock, sha256 }: Pick<Library, 'clock' | 'sha256' | 'store'>,
   request: readonly string[],
   judge: () => Promise<readonly number[]>,
 ): Promise<readonly number[]> {

@@ -130,7 +130,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
 
 /** Finds sources that the question names; undefined if it names none or all of the searched sources. */
 async function findNamed(
-  { readOrdinaryWords }: Library,
+  { readOrdinaryWords }: Pick<Library, 'readOrdinaryWords'>,
   query: string,
   sources: readonly Source[],
 ): Promise<NamedSources | undefined> {
@@ -142,7 +142,7 @@ async function findNamed(
 
 /** Broadens a regional language tag to the language if the region matches nothing. */
 async function broadenLanguage(
-  { store }: Library,
+  { store }: Pick<Library, 'store'>,
   input: SearchInput,
   sourceFilter: Pick<ChunkFilter, 'sourceIds'>,
 ): Promise<SearchInput> {

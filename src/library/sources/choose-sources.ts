@@ -1,6 +1,6 @@
 import { PharosError } from '../../core/errors.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceLookup, SourceState } from '../library.ts'
 import type { PartialSource } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
 import { ambiguousSource, matchSources, unknownSource } from './find-source.ts'
@@ -41,7 +41,7 @@ type Choice = Pick<ChosenSources, 'sources' | 'notices'>
  * ones whose name also has a complete source. A version without names applies to every name that has it.
  */
 export async function chooseSources(
-  library: Library,
+  library: SourceLookup,
   { sources: texts = [], version }: SourceChoiceInput,
 ): Promise<ChosenSources> {
   const all = await library.store.listSources()
@@ -66,7 +66,7 @@ export function writePartial(partial: readonly PartialSource[], isNamed: boolean
 const MAX_PARTIAL = 3
 
 /** Reports sources whose import is incomplete: results may mix old and new pages. */
-async function listHalfImported({ store }: Library, sources: readonly Source[]): Promise<string[]> {
+async function listHalfImported({ store }: Pick<Library, 'store'>, sources: readonly Source[]): Promise<string[]> {
   const notices: string[] = []
   for (const source of sources) {
     if (treeKindOf(source.url) !== 'import') continue
@@ -80,7 +80,7 @@ async function listHalfImported({ store }: Library, sources: readonly Source[]):
 }
 
 /** Lists those of the first MAX_LABELS sources that lack pages. */
-export async function listPartial(library: Library, sources: readonly Source[]): Promise<PartialSource[]> {
+export async function listPartial(library: SourceState, sources: readonly Source[]): Promise<PartialSource[]> {
   const partial: PartialSource[] = []
   for (const source of sources.slice(0, MAX_LABELS)) {
     if (treeKindOf(source.url) === 'import') continue
@@ -91,7 +91,7 @@ export async function listPartial(library: Library, sources: readonly Source[]):
 }
 
 /** Returns the ids of incomplete sources among those that share their name with others. */
-async function findIncomplete(library: Library, all: readonly Source[]): Promise<ReadonlySet<string>> {
+async function findIncomplete(library: Pick<Library, 'store'>, all: readonly Source[]): Promise<ReadonlySet<string>> {
   const counts = new Map<string, number>()
   for (const { name } of all) counts.set(name, (counts.get(name) ?? 0) + 1)
   const incomplete = new Set<string>()
@@ -113,7 +113,7 @@ function leaveOutIncomplete(all: readonly Source[], incomplete: ReadonlySet<stri
 
 /** Resolves several texts to sources. */
 async function chooseEach(
-  library: Library,
+  library: SourceLookup,
   all: readonly Source[],
   texts: readonly string[],
   version: string | undefined,
@@ -133,7 +133,7 @@ const ANY = '*'
 
 /** Resolves one text to sources. A version in the text and `version` must both match. */
 async function chooseNamed(
-  library: Library,
+  library: SourceLookup,
   all: readonly Source[],
   text: string,
   version: string | undefined,
@@ -150,7 +150,7 @@ async function chooseNamed(
 
 /** Filters sources of one name by version. */
 async function filterByVersion(
-  library: Library,
+  library: SourceState,
   candidates: readonly Source[],
   target: string,
 ): Promise<readonly Source[]> {
@@ -163,7 +163,7 @@ async function filterByVersion(
 
 /** Selects the version among sources of one name. */
 async function chooseAmong(
-  library: Library,
+  library: SourceState,
   candidates: readonly Source[],
   requested: string | undefined,
   name: string,
@@ -194,7 +194,7 @@ function parseSourceText(
 }
 
 /** Selects a version for every name that has it. */
-async function chooseAll(library: Library, all: readonly Source[], version: string): Promise<Choice> {
+async function chooseAll(library: SourceState, all: readonly Source[], version: string): Promise<Choice> {
   const requested = version.trim()
   if (requested === ANY || all.length === 0) return { sources: all, notices: [] }
   const chosen: Source[] = []

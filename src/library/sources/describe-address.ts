@@ -113,7 +113,7 @@ async function describeKnown(library: Library, source: Source, row: LedgerRow): 
 }
 
 async function describeAlias(
-  { store, readClass }: Library,
+  { store, readClass }: Pick<Library, 'readClass' | 'store'>,
   { id }: Source,
   alias: Alias,
   requestedUrl: string,
@@ -127,7 +127,7 @@ async function describeAlias(
 }
 
 /** Finds the verdict of a plan under any spelling of the address. */
-async function findVerdict({ findings }: Library, url: string): Promise<HubVerdict | null> {
+async function findVerdict({ findings }: Pick<Library, 'findings'>, url: string): Promise<HubVerdict | null> {
   let found: HubVerdict | undefined
   for (const key of listKeysOf(url)) {
     found ??= (await findings?.findVerdict(key)) ?? (await findings?.findVerdict(`${key}/`))
@@ -135,7 +135,11 @@ async function findVerdict({ findings }: Library, url: string): Promise<HubVerdi
   return found ?? null
 }
 
-async function listProblems({ jobLog }: Library, host: string, url: string): Promise<readonly StoredNote[]> {
+async function listProblems(
+  { jobLog }: Pick<Library, 'jobLog'>,
+  host: string,
+  url: string,
+): Promise<readonly StoredNote[]> {
   if (jobLog === undefined || host === '') return []
   const problems = await jobLog.listProblems({ scope: host, limit: MAX_PROBLEMS })
   return problems.filter(({ target }) => target !== null && isSame(URL.parse(target, url)?.href ?? target, url))
@@ -147,7 +151,7 @@ function isSame(one: string, other: string): boolean {
 }
 
 async function describeUnknown(
-  library: Library,
+  library: Pick<Library, 'clock' | 'limits' | 'store' | 'trees'>,
   sources: readonly Source[],
   url: string,
   host: string,

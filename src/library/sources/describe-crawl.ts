@@ -2,7 +2,7 @@ import { PharosError } from '../../core/errors.ts'
 import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
 import type { Reason } from '../../crawl/ledger-reasons.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceState } from '../library.ts'
 import type { Job, JobProgress, Jobs } from '../ports/jobs.ts'
 import type { Crawl } from '../ports/store.ts'
 import type { Source } from '../source.ts'
@@ -65,7 +65,7 @@ export interface CrawlReport {
 
 /** Reports on the crawl of a source that runs in this process, otherwise on the requested or last one in the library. */
 export async function describeCrawl(
-  library: Library,
+  library: SourceState & Pick<Library, 'vectors'>,
   jobs: Jobs,
   source: Source,
   limit: number,
@@ -101,7 +101,7 @@ export async function describeCrawl(
 }
 
 /** Lists crawls of all sources, newest first. */
-export async function listCrawls(library: Library, limit: number): Promise<CrawlEntry[]> {
+export async function listCrawls(library: SourceState, limit: number): Promise<CrawlEntry[]> {
   const entries: CrawlEntry[] = []
   for (const source of await library.store.listSources()) {
     const crawls = await library.store.listCrawls(source.id, limit)
@@ -111,7 +111,7 @@ export async function listCrawls(library: Library, limit: number): Promise<Crawl
 }
 
 /** Finds the source of a crawl. */
-export async function findCrawlSource(library: Library, jobs: Jobs, crawlId: string): Promise<Source> {
+export async function findCrawlSource(library: Pick<Library, 'store'>, jobs: Jobs, crawlId: string): Promise<Source> {
   const sources = await library.store.listSources()
   const job = jobs.find(crawlId)
   for (const source of sources) {
@@ -122,12 +122,17 @@ export async function findCrawlSource(library: Library, jobs: Jobs, crawlId: str
   throw new PharosError('CRAWL_UNKNOWN', { crawl: crawlId, library: library.store.location })
 }
 
-async function findCrawl({ store }: Library, source: Source, crawlId: string): Promise<Crawl | null> {
+async function findCrawl({ store }: Pick<Library, 'store'>, source: Source, crawlId: string): Promise<Crawl | null> {
   const crawls = await store.listCrawls(source.id, Number.MAX_SAFE_INTEGER)
   return crawls.find(({ id }) => id === crawlId) ?? null
 }
 
-async function describeJob(library: Library, source: Source, job: Job, limit: number): Promise<CrawlReport> {
+async function describeJob(
+  library: Pick<Library, 'clock' | 'store'>,
+  source: Source,
+  job: Job,
+  limit: number,
+): Promise<CrawlReport> {
   const { store, clock } = library
   const [crawl = null] = await store.listCrawls(source.id, 1)
   const kind = crawl?.kind ?? 'add'
@@ -167,7 +172,12 @@ async function describeJob(library: Library, source: Source, job: Job, limit: nu
   }
 }
 
-function entryOf({ clock, runner, limits }: Library, source: Source, crawl: Crawl, error: string | null): CrawlEntry {
+function entryOf(
+  { clock, runner, limits }: Pick<Library, 'clock' | 'limits' | 'runner'>,
+  source: Source,
+  crawl: Crawl,
+  error: string | null,
+): CrawlEntry {
   const { id: crawlId, kind, startedAt, endedAt, heartbeatAt, summary } = crawl
   const isOpen = crawl.state === 'running'
   const isAbandoned = crawl.runner !== null && runner.isGone(crawl.runner)

@@ -2,7 +2,7 @@ import { readCommit } from '../../core/url/repository-url.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import { REASONS, type Reason } from '../../crawl/ledger-reasons.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceState } from '../library.ts'
 import type { Source } from '../source.ts'
 import { countRead, hasOwnScope, reportSource, type SourceReport } from './source-status.ts'
 
@@ -50,7 +50,11 @@ const OTHER_REASONS: ReadonlySet<Reason> = new Set([
 ])
 
 /** Reports on a source, with up to `limit` failed, refused and skipped addresses each. */
-export async function describeSource(library: Library, source: Source, limit: number): Promise<SourceDescription> {
+export async function describeSource(
+  library: SourceState & Pick<Library, 'vectors'>,
+  source: Source,
+  limit: number,
+): Promise<SourceDescription> {
   const { store } = library
   const report = await reportSource(library, source)
   const { reasons } = report
@@ -77,13 +81,17 @@ export async function describeSource(library: Library, source: Source, limit: nu
  * Lists stored pages that a scope given only for the last crawl refused. The module is imported lazily, because it is slow to load and
  * rarely needed.
  */
-async function readLastRefusals(library: Library, { source, crawl, isRunning }: SourceReport, limit: number) {
+async function readLastRefusals(
+  library: Pick<Library, 'limits' | 'store'>,
+  { source, crawl, isRunning }: SourceReport,
+  limit: number,
+) {
   if (crawl === null || isRunning || !hasOwnScope(crawl)) return { count: 0, rows: [] }
   const { listLastRefusals } = await import('./last-refusals.ts')
   return listLastRefusals(library, source, crawl, limit)
 }
 
-async function countCrawled({ store }: Library, report: SourceReport): Promise<number> {
+async function countCrawled({ store }: Pick<Library, 'store'>, report: SourceReport): Promise<number> {
   const { source, crawl } = report
   if (crawl === null) return 0
   const { indexed, unchanged } = countRead(report)
@@ -91,7 +99,7 @@ async function countCrawled({ store }: Library, report: SourceReport): Promise<n
 }
 
 /** Reads the commit from any page, because all pages of a repository are at the commit last read. */
-async function findCommit({ store }: Library, { id, url }: Source): Promise<string | null> {
+async function findCommit({ store }: Pick<Library, 'store'>, { id, url }: Source): Promise<string | null> {
   if (treeKindOf(url) !== 'repository') return null
   for (const state of ['indexed', 'unchanged'] as const) {
     const [row] = await store.listRows(id, { state, limit: 1 })

@@ -40,7 +40,11 @@ export interface Explanation {
 }
 
 /** Explains the state of an address. Fetches nothing. */
-export async function explainUrl(library: Library, source: Source, text: string): Promise<Explanation> {
+export async function explainUrl(
+  library: Pick<Library, 'clock' | 'limits' | 'store' | 'trees'>,
+  source: Source,
+  text: string,
+): Promise<Explanation> {
   if (isTree(source)) return explainFile(library, source, text)
   const { store } = library
   const siteUrl = await findSiteUrl(library, source)
@@ -74,7 +78,11 @@ export async function explainUrl(library: Library, source: Source, text: string)
 }
 
 /** Explains a file of a tree. For a file in a skipped folder, the row of the folder gives the reason. */
-async function explainFile(library: Library, source: Source, text: string): Promise<Explanation> {
+async function explainFile(
+  library: Pick<Library, 'limits' | 'store' | 'trees'>,
+  source: Source,
+  text: string,
+): Promise<Explanation> {
   const { store } = library
   const [key, ...others] = await findKeys(library, source, text)
   if (key === undefined) throw usageError(`${text} is not in ${source.url}`)
@@ -100,12 +108,12 @@ async function explainFile(library: Library, source: Source, text: string): Prom
   }
 }
 
-async function findRobotsTime({ store }: Library, url: string): Promise<number | null> {
+async function findRobotsTime({ store }: Pick<Library, 'store'>, url: string): Promise<number | null> {
   return (await store.readRobots(new URL(url).origin))?.fetchedAt ?? null
 }
 
 async function findLastRefusal(
-  library: Library,
+  library: Pick<Library, 'limits' | 'store'>,
   source: Source,
   crawl: Crawl | undefined,
   row: LedgerRow | null,

@@ -10,7 +10,11 @@ const ROWS_AT_ONCE = 1000
  * Lists keys that a source may store an address under, likeliest first. The web address of a file in a package does not reveal its path, so
  * it is looked up among the stored addresses.
  */
-export async function findKeys(library: Library, source: Source, text: string): Promise<string[]> {
+export async function findKeys(
+  library: Pick<Library, 'store' | 'trees'>,
+  source: Source,
+  text: string,
+): Promise<string[]> {
   const keys = keysOf(library, source, text)
   if (keys.length > 0 || treeKindOf(source.url) !== 'package' || parseHttp(text) === undefined) return keys
   const url = text.replace(/#.*$/s, '')

@@ -10,7 +10,7 @@ import { labelOf, type Source } from '../source.ts'
 /**
  * Finds the source for an id, a name, name@version, a start address, a folder path, or an address of a repository or package in any form.
  */
-export async function findSource(library: Library, text: string): Promise<Source> {
+export async function findSource(library: Pick<Library, 'store' | 'trees'>, text: string): Promise<Source> {
   const sources = await library.store.listSources()
   const matches = matchSources(sources, text, library.trees?.addressOf(text))
   const [only] = matches
@@ -46,7 +46,7 @@ export function ambiguousSource(text: string, matches: readonly Source[]): Pharo
 }
 
 /** Creates the error for an unknown source, with similar names, or all names if there are few. */
-export function unknownSource(library: Library, text: string, sources: readonly Source[]): PharosError {
+export function unknownSource(library: Pick<Library, 'store'>, text: string, sources: readonly Source[]): PharosError {
   const labels = sources.map(labelOf)
   const near = listNear(text, [...labels, ...sources.map(({ name }) => name)])
   const all = labels.length === 0 || labels.length > MAX_NAMED ? '' : `; there are ${labels.join(', ')}`

@@ -1,6 +1,6 @@
 import type { VersionMatch } from '../../core/version/match-version.ts'
 import { compareVersions } from '../../core/version/version.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceState } from '../library.ts'
 import type { Crawl, Store } from '../ports/store.ts'
 import { labelOf, type Source, versionOf } from '../source.ts'
 import { unknownSource } from './find-source.ts'
@@ -42,7 +42,10 @@ export interface SourceVersion {
 }
 
 /** Finds a version of a name. An incomplete version is selected only if it was requested exactly or no other matches. */
-export async function findVersion(library: Library, { name, target, orOlder }: VersionQuery): Promise<FoundVersion> {
+export async function findVersion(
+  library: SourceState,
+  { name, target, orOlder }: VersionQuery,
+): Promise<FoundVersion> {
   const sources = await library.store.listSources()
   const named = sources.filter((source) => source.name === name.trim())
   if (named.length === 0) throw unknownSource(library, name, sources)
@@ -69,7 +72,7 @@ export interface VersionChoice extends Pick<FoundVersion, 'target' | 'best' | 'v
 
 /** Selects a version among sources of one name. */
 export async function chooseVersion(
-  library: Library,
+  library: SourceState,
   named: readonly Source[],
   target: string | undefined,
   orOlder?: boolean,
@@ -98,7 +101,7 @@ export async function chooseVersion(
 }
 
 /** Lists the versions among sources of one name, newest first. */
-async function listVersions(library: Library, named: readonly Source[]): Promise<SourceVersion[]> {
+async function listVersions(library: SourceState, named: readonly Source[]): Promise<SourceVersion[]> {
   const found: SourceVersion[] = []
   for (const source of named) {
     const version = versionOf(source)
@@ -118,7 +121,7 @@ async function listVersions(library: Library, named: readonly Source[]): Promise
  * Whether a full crawl has ever completed. A crawl that hit its page limit or had a narrower scope does not count. Later crawls replace
  * pages one by one and lose none.
  */
-export async function isComplete({ store }: Library, source: Source): Promise<boolean> {
+export async function isComplete({ store }: Pick<Library, 'store'>, source: Source): Promise<boolean> {
   const { id } = source
   const known = completeSourceIds.get(store) ?? new Set()
   completeSourceIds.set(store, known)

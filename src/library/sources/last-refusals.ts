@@ -18,7 +18,7 @@ export type LastRefusalFinder = (row: LedgerRow) => Refusal | null
  * computed again.
  */
 export async function createLastRefusalFinder(
-  library: Library,
+  library: Pick<Library, 'limits' | 'store'>,
   source: Source,
   crawl: Crawl | null,
 ): Promise<LastRefusalFinder> {
@@ -27,7 +27,11 @@ export async function createLastRefusalFinder(
   return (row) => (row.hasPage && row.crawlId !== crawl.id ? findRefusal(row) : null)
 }
 
-async function createScopeCheck(library: Library, source: Source, { options }: Crawl): Promise<LastRefusalFinder> {
+async function createScopeCheck(
+  library: Pick<Library, 'limits' | 'store'>,
+  source: Source,
+  { options }: Crawl,
+): Promise<LastRefusalFinder> {
   const scope = resolveScope(source.scope, options.scope)
   if (isTree(source)) {
     const survey = new TreeSurvey(scope)
@@ -39,7 +43,7 @@ async function createScopeCheck(library: Library, source: Source, { options }: C
 
 /** Lists up to `limit` stored pages that a scope given only for the last crawl refused, with reasons, and counts all of them. */
 export async function listLastRefusals(
-  library: Library,
+  library: Pick<Library, 'limits' | 'store'>,
   source: Source,
   crawl: Crawl,
   limit: number,

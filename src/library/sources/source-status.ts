@@ -1,7 +1,7 @@
 import type { Scope } from '../../core/url/scope.ts'
 import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 import type { LedgerCounts } from '../../crawl/ledger.ts'
-import type { Library } from '../library.ts'
+import type { Library, SourceState } from '../library.ts'
 import type { Crawl } from '../ports/store.ts'
 import type { Source } from '../source.ts'
 import { offerDocumentation } from './offer-documentation.ts'
@@ -58,19 +58,22 @@ export function hasRecentHeartbeat({ heartbeatAt }: Crawl, now: number, aliveMs:
 }
 
 /** Whether a process is working on a crawl recorded as running. */
-function isAlive({ clock, runner, limits }: Library, crawl: Crawl): boolean {
+function isAlive({ clock, runner, limits }: Pick<Library, 'clock' | 'limits' | 'runner'>, crawl: Crawl): boolean {
   const isAbandoned = crawl.runner !== null && runner.isGone(crawl.runner)
   return !isAbandoned && hasRecentHeartbeat(crawl, clock.now(), limits.aliveMs)
 }
 
 /** Whether a source is being crawled, by this process or another one. */
-export async function isBeingCrawled(library: Library, sourceId: string): Promise<boolean> {
+export async function isBeingCrawled(library: SourceState, sourceId: string): Promise<boolean> {
   const [crawl] = await library.store.listCrawls(sourceId, 1)
   return crawl?.state === 'running' && isAlive(library, crawl)
 }
 
 /** Reports on one source. */
-export async function reportSource(library: Library, source: Source): Promise<SourceReport> {
+export async function reportSource(
+  library: SourceState & Pick<Library, 'vectors'>,
+  source: Source,
+): Promise<SourceReport> {
   const { store } = library
   const [ledger, content, [crawl = null]] = await Promise.all([
     store.countLedger(source.id),
@@ -105,7 +108,7 @@ export async function reportSource(library: Library, source: Source): Promise<So
 
 /** Whether a crawl is going on now, or ended before it was complete. */
 function activityOf(
-  library: Library,
+  library: Pick<Library, 'clock' | 'limits' | 'runner'>,
   crawl: Crawl | null,
 ): { readonly isRunning: boolean; readonly isInterrupted: boolean } {
   const isOpen = crawl?.state === 'running'
@@ -114,7 +117,7 @@ function activityOf(
 }
 
 /** Finds the missing pages of a source; null where none are known. */
-export async function readShortfall(library: Library, source: Source): Promise<Shortfall | null> {
+export async function readShortfall(library: SourceState, source: Source): Promise<Shortfall | null> {
   const { store } = library
   const [ledger, [crawl = null]] = await Promise.all([store.countLedger(source.id), store.listCrawls(source.id, 1)])
   const { pending, indexed, unchanged } = createAddressCounts(ledger)
@@ -123,13 +126,20 @@ export async function readShortfall(library: Library, source: Source): Promise<S
   return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...activityOf(library, crawl) })
 }
 
-async function readEmbeddedShare({ vectors }: Library, sourceId: string, chunks: number): Promise<number | null> {
+async function readEmbeddedShare(
+  { vectors }: Pick<Library, 'vectors'>,
+  sourceId: string,
+  chunks: number,
+): Promise<number | null> {
   if (vectors === undefined || chunks === 0 || (await vectors.readSpace()) === undefined) return null
   const { embedded, refused } = await vectors.count([sourceId])
   return chunks <= refused ? null : Math.min(1, embedded / (chunks - refused))
 }
 
-async function listWaiting({ store, clock }: Library, source: Source): Promise<SourceReport['waiting']> {
+async function listWaiting(
+  { store, clock }: Pick<Library, 'clock' | 'store'>,
+  source: Source,
+): Promise<SourceReport['waiting']> {
   const now = clock.now()
   const hosts = await store.listHeldHosts(source.id, now, now)
   return Promise.all(hosts.map(async (host) => ({ host, until: (await store.readClock(host, now)).heldUntil })))
@@ -174,14 +184,18 @@ export function totalPages(done: number, left: number, cap: number | null): numb
 const MAX_RECENT_CRAWLS = 100
 
 /** Status of a source during a crawl. The running crawl is ignored, because it may be recorded as completed just before it ends. */
-export async function readRunningStatus({ store }: Library, sourceId: string, crawlId: string): Promise<SourceStatus> {
+export async function readRunningStatus(
+  { store }: Pick<Library, 'store'>,
+  sourceId: string,
+  crawlId: string,
+): Promise<SourceStatus> {
   const crawls = await store.listCrawls(sourceId, MAX_RECENT_CRAWLS)
   return runningStatus(crawls.filter(({ id }) => id !== crawlId))
 }
 
 /** Lists the crawls of a source without the running one, newest first; only the last one if it decides the status. */
 async function listEarlierCrawls(
-  { store }: Library,
+  { store }: Pick<Library, 'store'>,
   sourceId: string,
   crawl: Crawl | null,
   isRunning: boolean,

@@ -3,7 +3,7 @@ import { usageError } from '../../core/errors.ts'
 import { writeBytes } from '../../core/text/bytes.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { writeTime } from '../../core/text/iso-time.ts'
-import type { Library } from '../../library/library.ts'
+import type { SourceLookup } from '../../library/library.ts'
 import { oneLine, quote, timeOrNull } from '../../library/search/display-text.ts'
 import type { DuplicateList, DuplicatesInput } from '../../library/search/list-duplicates.ts'
 import { flag, number, orNull, text, unlisted } from '../schemas.ts'
@@ -94,7 +94,11 @@ export const indexStatistics: Tool = createTool({
 })
 
 /** Lists duplicates. The operation is loaded on demand, because it is rarely needed. */
-async function readDuplicates(library: Library, input: DuplicatesInput, signal: AbortSignal): Promise<DuplicateList> {
+async function readDuplicates(
+  library: SourceLookup,
+  input: DuplicatesInput,
+  signal: AbortSignal,
+): Promise<DuplicateList> {
   const { listDuplicates } = await import('../../library/search/list-duplicates.ts')
   return listDuplicates(library, input, signal)
 }

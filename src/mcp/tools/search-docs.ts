@@ -119,7 +119,7 @@ function listRemedies({ partial }: SearchAnswer): string[] {
 
 /** Parses sources from a list or comma-separated text. A source whose name contains a comma takes precedence. */
 async function readSources(
-  library: Library,
+  library: Pick<Library, 'store'>,
   value: string | readonly string[] | undefined,
 ): Promise<readonly string[] | undefined> {
   if (typeof value !== 'string' || !value.includes(',')) return parseList(value)
