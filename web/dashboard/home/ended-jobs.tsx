@@ -5,7 +5,7 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
-import type { CrawlDetail, NoteList, QueueItem, QueueList } from '../api.ts'
+import type { CrawlDetail, QueueItem, QueueList } from '../api.ts'
 import { now } from '../clock.ts'
 import { endedCount } from '../live.ts'
 import { request } from '../request.ts'
@@ -74,16 +74,11 @@ export function EndedJobs(): JSX.Element | null {
 function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
   const { id, url, status, startedAt, endedAt } = item
   const detail = useSignal<CrawlDetail | null>(null)
-  const needsBrowser = useSignal(false)
   useEffect(() => {
     void request<CrawlDetail>(`/api/crawls/${encodeURIComponent(id)}`).then((answer) => {
       if ('value' in answer) detail.value = answer.value
     })
-    if (status !== 'failed') return
-    void request<NoteList>(`/api/problems?job=${encodeURIComponent(id)}&kind=start-failed&limit=1`).then((answer) => {
-      if ('value' in answer) needsBrowser.value = answer.value.items[0]?.details?.['reason'] === 'needs-rendering'
-    })
-  }, [id, status])
+  }, [id])
   const { metrics, lastProgress, problem, sourceId } = detail.value ?? {}
   const [from, to] = [startedAt, endedAt].map((text) => (text === null ? null : Date.parse(text)))
   const count = (value: number | undefined) => (value === undefined ? '' : writeNumber(value))
@@ -100,7 +95,7 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
           queue
         </a>
         {problem ? <small class="problem">{problem}</small> : null}
-        {sourceId && needsBrowser.value ? (
+        {sourceId && problem?.includes('needs-rendering') ? (
           <a class="small" href={`#/sources/${encodeURIComponent(sourceId)}`}>
             Read it in a browser
           </a>
