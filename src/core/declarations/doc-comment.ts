@@ -21,11 +21,6 @@ export function writeDoc(doc: string): string {
   return [before, parameters.join('\n'), ...after].filter((block) => block !== '').join('\n\n')
 }
 
-/** Whether a doc comment says that something is deprecated. */
-export function isDeprecated(doc: string): boolean {
-  return /^\s*@deprecated\b/m.test(doc)
-}
-
 function writePart(tag: string, text: string): string {
   const plain = text.replace(/\{@(?:link|linkcode|linkplain)\s+([^}|\s]+)(?:[\s|]+([^}]*))?\}/g, (_, target, label) => {
     return label === undefined || label === '' ? `\`${target}\`` : String(label).trim()
