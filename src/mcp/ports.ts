@@ -1,6 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import type { Library } from '../library/library.ts'
 import type { Jobs } from '../library/ports/jobs.ts'
+import type { ProjectPackages } from '../library/ports/projects.ts'
 import type { Source } from '../library/source.ts'
 import type { ToolSet } from './tool-set.ts'
 
@@ -30,8 +31,8 @@ export interface McpPorts {
   readonly startBackground?: (library: Library, signal: AbortSignal) => Promise<void>
   /** Leaves out all tools that write or fetch. @default false */
   readonly isReadOnly?: boolean
-  /** Folder of the project that the agent works in; the versions that it uses take precedence. @default none */
-  readonly projectFolder?: string
+  /** The project that the agent works in; the versions that it uses take precedence. @default none */
+  readonly project?: McpProject
   /** The tools to offer. @default all */
   readonly toolSet?: ToolSet
   /**
@@ -41,6 +42,13 @@ export interface McpPorts {
   readonly listSourceNames?: () => Promise<readonly SourceName[]>
   /** Adds further tools, resources or prompts to each server. */
   readonly extend?: (server: McpServer) => void
+}
+
+/** The project that an agent works in. */
+export interface McpProject {
+  readonly folder: string
+  /** Reads the packages that it uses. */
+  read(): Promise<ProjectPackages>
 }
 
 /** Exports a pack of a source. */

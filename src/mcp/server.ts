@@ -27,7 +27,11 @@ export function createMcp(ports: McpPorts): Mcp {
   const { version, isReadOnly = false, toolSet = 'all' } = ports
   const shared = createSharedState(ports)
   const offered = toolSet === 'ask' ? ASK_TOOLS : TOOLS
-  const tools = offered.filter(({ name }) => name !== 'export_pack' || shared.packs !== undefined)
+  const missing = [
+    ...(shared.packs === undefined ? ['export_pack'] : []),
+    ...(shared.project === undefined ? ['sync_project'] : []),
+  ]
+  const tools = offered.filter(({ name }) => !missing.includes(name))
   const leftOut = TOOLS.filter((tool) => !offered.includes(tool))
   return {
     async createServer(request) {

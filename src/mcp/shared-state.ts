@@ -1,7 +1,7 @@
 import { PharosError } from '../core/errors.ts'
 import type { Jobs } from '../library/ports/jobs.ts'
 import { createPackExports, type PackExports } from './pack-exports.ts'
-import type { ClosableLibrary, McpPorts } from './ports.ts'
+import type { ClosableLibrary, McpPorts, McpProject } from './ports.ts'
 import type { ToolSet } from './tool-set.ts'
 
 /** Everything that the servers of one process share: the library, opened on first use, and its background work. */
@@ -11,7 +11,7 @@ export interface SharedState {
   readonly packs: PackExports | undefined
   readonly isReadOnly: boolean
   readonly toolSet: ToolSet
-  readonly projectFolder: string | undefined
+  readonly project: McpProject | undefined
   /** Stops background work, and closes everything that was opened. */
   close(): Promise<void>
 }
@@ -59,7 +59,7 @@ export function createSharedState(ports: McpPorts): SharedState {
     packs,
     isReadOnly: ports.isReadOnly ?? false,
     toolSet,
-    projectFolder: ports.projectFolder,
+    project: ports.project,
     async close() {
       stop.abort(new PharosError('INTERRUPTED'))
       await (await jobs?.catch(() => undefined))?.close()

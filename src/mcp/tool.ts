@@ -14,6 +14,7 @@ import { failedOnEmptyLibrary, writeEmptyLibrary } from './empty-library.ts'
 import { writeError } from './error-text.ts'
 import { writeInputSchema, writeOutputSchema } from './listed-schema.ts'
 import type { PackExports } from './pack-exports.ts'
+import type { McpProject } from './ports.ts'
 import type { SharedState } from './shared-state.ts'
 
 /** Context of a tool call. */
@@ -23,8 +24,8 @@ export interface ToolContext {
   readonly packs: PackExports | undefined
   /** Whether the tools that write or fetch are left out, so that no text may mention them. */
   readonly isReadOnly: boolean
-  /** Folder of the project that the agent works in. */
-  readonly projectFolder: string | undefined
+  /** The project that the agent works in. */
+  readonly project: McpProject | undefined
   /** Aborted when the client no longer wants the response. */
   readonly signal: AbortSignal
   /** Reports progress, if the caller requested it. */
@@ -159,7 +160,7 @@ function createContext(shared: SharedState, { mcpReq }: ServerContext): ToolCont
     jobs: shared.jobs,
     packs: shared.packs,
     isReadOnly: shared.isReadOnly,
-    projectFolder: shared.projectFolder,
+    project: shared.project,
     signal: mcpReq.signal,
     async progress(done, total, message) {
       if (progressToken === undefined) return

@@ -15,6 +15,7 @@ import { recrawlSource } from './tools/recrawl-source.ts'
 import { refreshSource } from './tools/refresh-source.ts'
 import { removeSource } from './tools/remove-source.ts'
 import { searchDocs } from './tools/search-docs.ts'
+import { syncProject } from './tools/sync-project.ts'
 
 /** The tools that an agent needs to ask questions. */
 export const ASK_TOOLS: readonly Tool[] = [searchDocs, readPage, listSources, addSource, crawlStatus, fetchUrl]
@@ -37,4 +38,5 @@ export const TOOLS: readonly Tool[] = [
   listOutline,
   listSymbols,
   exportPack,
+  syncProject,
 ]

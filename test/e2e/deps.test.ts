@@ -1,4 +1,6 @@
 import * as fs from 'node:fs'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ProgramSandbox } from './program.ts'
 
@@ -57,6 +59,33 @@ test('deps takes in exactly the installed versions, follows an upgrade, and remo
   ])
 })
 
+test('an agent that starts in the project takes in its packages, and is answered for exactly these versions', async () => {
+  install({ lamp: '1.0.0' })
+  const client = new Client({ name: 'test', version: '0.0.0' })
+  const [command, program] = sandbox.command
+  const cwd = sandbox.path('app')
+  const args = [program, 'mcp', '--library', sandbox.path('library.db')]
+  await client.connect(new StdioClientTransport({ command, args, cwd, env: sandbox.environment, stderr: 'ignore' }))
+  try {
+    const synced = await client.callTool({ name: 'sync_project', arguments: {} })
+    expect(synced.structuredContent).toEqual({
+      project: 'tower',
+      read: ['lamp@1.0.0'],
+      ready: 0,
+      failed: [],
+      unused: [],
+    })
+    install({ lamp: '2.0.0' })
+    const again = await client.callTool({ name: 'sync_project', arguments: {} })
+    expect(again.structuredContent).toMatchObject({ read: ['lamp@2.0.0'], unused: ['lamp@1.0.0'] })
+    const answer = await client.callTool({ name: 'search_docs', arguments: { query: 'This is lamp' } })
+    expect(JSON.stringify(answer.content)).toContain('lamp@2.0.0')
+    expect(JSON.stringify(answer.content)).not.toContain('lamp@1.0.0')
+  } finally {
+    await client.close()
+  }
+})
+
 test('deps reports what it cannot read, and ends with an error', async () => {
   install({ lamp: '1.0.0' })
   fs.rmSync(sandbox.path('app/node_modules'), { recursive: true })
@@ -89,4 +118,7 @@ test('deps in a folder without a project says so', async () => {
   const { code, stderr } = await deps()
   expect(code).toBe(0)
   expect(stderr).toContain('no lock file or manifest was found')
+  const added = await deps('--add')
+  expect(added.code).toBe(2)
+  expect(added.stderr).toContain('has no lock file or manifest')
 })

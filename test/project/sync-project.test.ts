@@ -82,6 +82,13 @@ test('reads the others if one package cannot be read, and tries that one again t
   ])
 })
 
+test('a package that is only left out now still belongs to the project', async () => {
+  const wanted = [install('lamp', '1.0.0'), install('wick', '2.0.0')]
+  await sync(TOWER, wanted)
+  for await (const _ of syncProject(library, TOWER, wanted.slice(0, 1), new AbortController().signal, wanted));
+  expect(await listUnused(library)).toEqual([])
+})
+
 test('gives a package another name if something else has its name and version', async () => {
   await addSource(library, { url: 'https://lamp.example/', name: 'lamp', version: '1.0.0' })
   await sync(TOWER, [install('lamp', '1.0.0')])

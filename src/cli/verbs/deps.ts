@@ -3,7 +3,7 @@ import { packageFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { Library } from '../../library/library.ts'
 import type { ProjectPackage, ProjectPackages } from '../../library/ports/projects.ts'
-import { choosePackages, listWanted, type PackageFilter } from '../../library/projects/choose-packages.ts'
+import { choosePackages, listWanted, type PackageFilter, requireFiles } from '../../library/projects/choose-packages.ts'
 import { listUnused, type PackageState, planProject, titleOf } from '../../library/projects/plan-project.ts'
 import { labelOf } from '../../library/source.ts'
 import { openProjectReader } from '../../project/open-project.ts'
@@ -117,7 +117,9 @@ async function take(
   const { syncProject } = await import('../../library/projects/sync-project.ts')
   const { name, folder } = project
   let failed = 0
-  for await (const event of syncProject(library, { name, folder }, listWanted(chosen), signal)) {
+  requireFiles(project)
+  const [wanted, used] = [listWanted(chosen), listWanted(project.packages)]
+  for await (const event of syncProject(library, project, wanted, signal, used)) {
     switch (event.type) {
       case 'reading':
         terminal.live(printableLine(`${event.done + 1} of ${event.total}: ${titleOf(event.wanted.address)}`))

@@ -3,12 +3,13 @@ import { existsSync, realpathSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
-import { type EffectiveConfig, libraryDataFolder } from '../../config.ts'
+import { type EffectiveConfig, libraryDataFolder, packageFolders } from '../../config.ts'
 import { PharosError, usageError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { workInBackground } from '../../library/embed/work-in-background.ts'
 import { createWakeableSleep } from '../../library/wakeable-sleep.ts'
 import type { NamedPack } from '../../mcp/packs/open-packs.ts'
+import type { McpProject } from '../../mcp/ports.ts'
 import type { Mcp } from '../../mcp/server.ts'
 import { TOOL_SETS, type ToolSet } from '../../mcp/tool-set.ts'
 import { VERSION } from '../../version.ts'
@@ -84,7 +85,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     version: VERSION,
     isReadOnly,
     toolSet: flags.tools ?? 'all',
-    projectFolder: findFolder(flags.project ?? '.'),
+    project: openProject(findFolder(flags.project ?? '.')),
     // For a database server, the names are not listed, because connecting would take too long.
     ...(isPostgres(path) ? {} : { listSourceNames: () => nameSources(path) }),
     async openLibrary() {
@@ -116,6 +117,17 @@ function findFolder(path: string): string {
   } catch (cause) {
     const problem = `--project: there is no folder ${JSON.stringify(path)}`
     throw new PharosError('USAGE', { problem }, { cause })
+  }
+}
+
+/** The project of a folder. Its files are read when a tool needs them. */
+function openProject(folder: string): McpProject {
+  return {
+    folder,
+    async read() {
+      const { openProjectReader } = await import('../../project/open-project.ts')
+      return openProjectReader(packageFolders()).read(folder)
+    },
   }
 }
 

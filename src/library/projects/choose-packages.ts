@@ -1,5 +1,6 @@
+import { usageError } from '../../core/errors.ts'
 import { escapeRegExp } from '../../core/text/escape-reg-exp.ts'
-import type { ProjectPackage } from '../ports/projects.ts'
+import type { ProjectPackage, ProjectPackages } from '../ports/projects.ts'
 import type { WantedPackage } from './plan-project.ts'
 
 /** Which packages of a project are taken in. */
@@ -21,6 +22,12 @@ export function choosePackages(
   return packages.filter(({ name, isDirect, isDev }) => {
     return (all || isDirect) && (dev || !isDev) && !patterns.some((pattern) => pattern.test(name))
   })
+}
+
+/** Throws if a project has no lock file or manifest, because then nothing is known about its packages. */
+export function requireFiles({ files, folder }: Pick<ProjectPackages, 'files' | 'folder'>): void {
+  if (files.length > 0) return
+  throw usageError(`${folder} has no lock file or manifest that can be read: name the folder of a project`)
 }
 
 /** The packages that can be read. */

@@ -30,11 +30,15 @@ export interface ProjectPlan {
   readonly dropped: readonly Source[]
 }
 
-/** Compares the packages that a project uses with the library. Changes nothing. */
+/**
+ * Compares packages that a project uses with the library. Changes nothing. `used` are all packages of the project; one that is only left out
+ * now is not dropped.
+ */
 export async function planProject(
   library: Pick<Library, 'store'>,
   project: Pick<ProjectName, 'folder'>,
   wanted: readonly WantedPackage[],
+  used: readonly WantedPackage[] = wanted,
 ): Promise<ProjectPlan> {
   const sources = (await library.store.listSources()).filter(({ url }) => treeKindOf(url) === 'package')
   const byAddress = new Map(sources.map((source) => [source.url, source]))
@@ -54,7 +58,7 @@ export async function planProject(
       packages.push({ wanted: one, source, state, otherVersions })
     }
   }
-  const addresses = new Set(wanted.map(({ address }) => address))
+  const addresses = new Set(used.map(({ address }) => address))
   const dropped = sources.filter((source) => !addresses.has(source.url) && isOf(source, project))
   return { packages, dropped }
 }

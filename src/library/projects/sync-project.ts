@@ -31,24 +31,26 @@ export interface SyncResult {
 
 /**
  * Brings the library to the packages that a project uses now: reads those that are missing, and records which project uses which. Nothing is
- * removed. A package that fails does not stop the others.
+ * removed. A package that fails does not stop the others. `used` are all packages of the project, also those that are not wanted now.
  */
 export async function* syncProject(
   library: Library,
   project: ProjectName,
   wanted: readonly WantedPackage[],
   signal: AbortSignal,
+  used: readonly WantedPackage[] = wanted,
 ): AsyncGenerator<SyncEvent, void, void> {
-  const { packages, dropped } = await planProject(library, project, wanted)
+  const { name, folder } = project
+  const { packages, dropped } = await planProject(library, project, wanted, used)
   const toRead = packages.filter(({ state }) => state !== 'ready')
   let read = 0
   let failed = 0
-  for (const { source } of packages) if (source !== undefined) await join(library, source, project)
+  for (const { source } of packages) if (source !== undefined) await join(library, source, { name, folder })
   for (const one of toRead) {
     signal.throwIfAborted()
     yield { type: 'reading', wanted: one.wanted, done: read + failed, total: toRead.length }
     try {
-      yield await readPackage(library, project, one, signal)
+      yield await readPackage(library, { name, folder }, one, signal)
       read++
     } catch (error) {
       signal.throwIfAborted()

@@ -31,7 +31,7 @@ export function createPackMcp(ports: PackMcpPorts): Mcp {
     isReadOnly: true,
     toolSet: 'all',
     packs: undefined,
-    projectFolder: undefined,
+    project: undefined,
     close: ports.close,
   }
   return {

@@ -78,7 +78,7 @@ export const searchDocs: Tool = createTool({
     cursor: orNull(z.string()),
     notices: z.array(z.string()),
   }),
-  async run(args, { library, signal, isReadOnly, projectFolder }) {
+  async run(args, { library, signal, isReadOnly, project }) {
     const query = args.query.trim()
     if (query === '') throw usageError('query is empty: expected words to look for')
     const limit = pickArgument(args, 'maxResults', 'limit')
@@ -103,7 +103,7 @@ export const searchDocs: Tool = createTool({
       }),
     }
     search ??= (await import('../../library/projects/search-project.ts')).searchProject
-    const answer = await search(opened, input, projectFolder, signal)
+    const answer = await search(opened, input, project?.folder, signal)
     const filters = listFilters(input)
     const unrendered = await listUnrendered(opened, answer.searched, isReadOnly)
     const notices = [...answer.notices, ...(isReadOnly ? [] : listRemedies(answer)), ...unrendered]

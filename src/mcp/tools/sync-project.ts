@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { usageError } from '../../core/errors.ts'
+import { countOf } from '../../core/text/count.ts'
+import { oneLine } from '../../library/search/display-text.ts'
+import { labelOf } from '../../library/source.ts'
+import { flag } from '../schemas.ts'
+import { createTool, type Tool } from '../tool.ts'
+
+/** `sync_project`: takes in the packages that the project uses. */
+export const syncProject: Tool = createTool({
+  name: 'sync_project',
+  description:
+    'Takes in the packages that the current project uses, at the versions of its lock file, so that search_docs answers for exactly these. Reads only what is missing; removes nothing. Call it once at the start, and after an upgrade.',
+  effects: { isIdempotent: true, isOpenWorld: true },
+  isSafe: false,
+  input: z.strictObject({
+    all: flag('Also packages that only other packages use.'),
+    dev: flag('Also packages for development.'),
+  }),
+  output: z.object({
+    project: z.string(),
+    read: z.array(z.string()),
+    ready: z.number(),
+    failed: z.array(z.string()),
+    unused: z.array(z.string()),
+  }),
+  async run(args, { library, project, signal, progress }) {
+    if (project === undefined) throw usageError('this server belongs to no project')
+    const packages = await project.read()
+    const { choosePackages, listWanted, requireFiles } = await import('../../library/projects/choose-packages.ts')
+    const { syncProject: sync } = await import('../../library/projects/sync-project.ts')
+    const { titleOf } = await import('../../library/projects/plan-project.ts')
+    requireFiles(packages)
+    const wanted = listWanted(choosePackages(packages.packages, args))
+    const used = listWanted(packages.packages)
+    const read: string[] = []
+    const failed: string[] = []
+    const unused: string[] = []
+    let ready = 0
+    for await (const event of sync(await library(), packages, wanted, signal, used)) {
+      if (event.type === 'reading') await progress(event.done, event.total, titleOf(event.wanted.address))
+      else if (event.type === 'read') read.push(labelOf(event.source))
+      else if (event.type === 'failed') failed.push(`${titleOf(event.wanted.address)}: ${oneLine(event.problem)}`)
+      else if (event.type === 'dropped') unused.push(labelOf(event.source))
+      else ready = event.result.ready
+    }
+    const { name } = packages
+    const lines = [
+      `${oneLine(name)}: ${countOf(read.length, 'package')} read, ${ready} already in the library.`,
+      ...failed.map((problem) => `Could not be read: ${problem}`),
+      ...unused.map((label) => `No longer used: ${oneLine(label)}`),
+    ]
+    return { content: [lines.join('\n')], structured: { project: name, read, ready, failed, unused } }
+  },
+})
