@@ -28,9 +28,9 @@ beforeAll(async () => {
   ])
   sandbox.write(Object.fromEntries(many) as Record<string, string>)
   for (const name of ['north', 'south', 'west']) {
-    expect(await sandbox.runInProcess(['pack', name, '--out', `${name}.zip`])).toMatchObject({ code: 0 })
+    expect(await sandbox.runInProcess(['pack', name, '--full', '--out', `${name}.zip`])).toMatchObject({ code: 0 })
   }
-  expect(await sandbox.runInProcess(['pack', 'south', '--out', 'other/north'])).toMatchObject({ code: 0 })
+  expect(await sandbox.runInProcess(['pack', 'south', '--full', '--out', 'other/north'])).toMatchObject({ code: 0 })
 })
 
 afterAll(() => sandbox.remove())

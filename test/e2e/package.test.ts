@@ -242,7 +242,7 @@ test('started by npx, setup writes the name from package.json, whatever it is', 
     const program = join(temporary, NAME, 'dist/cli/main.js')
     const { code, stdout } = await sandbox.start(process.execPath, [program, 'setup', '--yes'], {}).ended
     expect(code).toBe(0)
-    expect(stdout).toContain('npx @example/renamed add <address>')
+    expect(stdout).toContain('npx @example/renamed add <url>')
     expect(JSON.parse(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8'))).toEqual({
       mcpServers: { pharos: { command: 'npx', args: ['-y', '@example/renamed', 'mcp'] } },
     })

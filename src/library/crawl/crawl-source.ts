@@ -203,13 +203,10 @@ async function* crawlOpened(
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }, begun.id),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {
-      const changeSource = (stored: Source): SourceChange => {
-        const settings = summary.end === 'completed' ? notePackage(stored, tree) : undefined
-        return {
-          ...(settings === undefined ? {} : { settings }),
-          ...scheduleAfterCrawl(stored, begun, summary, clock.now()),
-        }
-      }
+      const changeSource = (stored: Source): SourceChange => ({
+        ...(summary.end === 'completed' ? notePackage(stored, tree) : {}),
+        ...scheduleAfterCrawl(stored, begun, summary, clock.now()),
+      })
       if (input.focus === undefined) await store.updateSource(source.id, changeSource, begun.id)
       await store.endCrawl(begun.id, summary, clock.now(), runner.id)
       isEnded = true
@@ -240,9 +237,9 @@ async function* crawlOpened(
   }
 }
 
-/** Returns the settings of a source with the facts of the package that was read; undefined if they are the known ones. */
-function notePackage({ version, settings }: Source, tree: OpenTree | undefined): SourceSettings | undefined {
-  if (tree === undefined || treeKindOf(tree.url) !== 'package') return undefined
+/** Notes the facts of the package that was read in the settings of a source. Nothing changes if they are the known ones. */
+function notePackage({ version, settings }: Source, tree: OpenTree | undefined): SourceChange {
+  if (tree === undefined || treeKindOf(tree.url) !== 'package') return {}
   const { readVersion, packagePage: _, documentation = [], ...others } = settings
   const newVersion = tree.version === (readVersion ?? version) ? readVersion : tree.version
   const links = tree.documentation ?? documentation
@@ -252,7 +249,7 @@ function notePackage({ version, settings }: Source, tree: OpenTree | undefined):
     ...(tree.packagePage !== undefined && { packagePage: tree.packagePage }),
     ...(links.length > 0 && { documentation: links }),
   }
-  return JSON.stringify(noted) === JSON.stringify(settings) ? undefined : noted
+  return JSON.stringify(noted) === JSON.stringify(settings) ? {} : { settings: noted }
 }
 
 /** Lets other processes take part in a crawl, if the store supports it. */

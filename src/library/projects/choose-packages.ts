@@ -1,5 +1,5 @@
 import { usageError } from '../../core/errors.ts'
-import { escapeRegExp } from '../../core/text/escape-reg-exp.ts'
+import { escapeRegExp } from '../../core/escape-reg-exp.ts'
 import type { ProjectPackage, ProjectPackages } from '../ports/projects.ts'
 import type { WantedPackage } from './plan-project.ts'
 

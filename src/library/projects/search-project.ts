@@ -1,4 +1,4 @@
-import { escapeRegExp } from '../../core/text/escape-reg-exp.ts'
+import { escapeRegExp } from '../../core/escape-reg-exp.ts'
 import type { Library } from '../library.ts'
 import { searchLibrary } from '../search/search-library.ts'
 import type { SearchAnswer, SearchInput } from '../search.ts'
