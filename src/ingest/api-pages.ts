@@ -12,7 +12,7 @@ import { MemberError, refuse } from './archive/members.ts'
 const PAGE_ENDING = '.md'
 const API_PAGE = /\.d\.[cm]?ts\.md$/i
 const DECLARATIONS = /\.d\.[cm]?ts$/i
-/** Type declarations of more bytes stay as they are: pages of that size help nobody. */
+/** Type declarations of more bytes stay as they are. */
 const MAX_BYTES = 20_000_000
 
 /**
@@ -37,11 +37,11 @@ export async function withApiPages(
     },
     (path) => files.has(path),
   )
-  const pages = await writeApiPages(title, modules, exports)
+  const { pages, described: paths } = await writeApiPages(title, modules, exports)
   if (pages.size === 0) return content
   const made = new Map([...pages].map(([path, text]) => [path + PAGE_ENDING, new TextEncoder().encode(text)]))
   // `a.d.cts` and `a.d.ts` declare the same for two kinds of modules.
-  const described = new Set(exports.paths.map(withoutEnding))
+  const described = new Set([...paths].map(withoutEnding))
   const refuseFile = (path: string): Refusal | undefined => {
     if (!DECLARATIONS.test(path)) return undefined
     if (described.has(withoutEnding(path))) return refuse('excluded', 'described on an API page')

@@ -93,8 +93,7 @@ export async function openPackage(
     folderId: PACKAGE_ID,
     addressOf: (file) => {
       const knownUrl = known === undefined ? undefined : knownUrls.get(file)
-      const path = folder + sourceOfPage(file)
-      return knownUrl ?? pageUrlOf?.(path) ?? writeInnerUrl(url, path)
+      return knownUrl ?? pageUrlOf?.(folder + file) ?? writeInnerUrl(url, folder + file)
     },
     content,
     pages,
@@ -130,7 +129,7 @@ async function openInstalledPackage(
   const content = await addApiPages(own, kind, name, pages)
   const tree = createContentTree({
     ...{ url, name: packageTitle(name), version, folderId: PACKAGE_ID, content, pages, profile },
-    addressOf: (file) => writeInnerUrl(url, folder + sourceOfPage(file)),
+    addressOf: (file) => writeInnerUrl(url, folder + file),
     maxFileBytes: options.maxFileBytes,
     stamp: null,
     walk: (all, stop) => walkPackage(kind, all, stop),
@@ -218,7 +217,7 @@ async function* walkPackage(
     signal.throwIfAborted()
     const skipped = findSkippedFolder(kind, path)
     if (skipped === undefined) {
-      const refusal = judgePackageFile(kind, path)
+      const refusal = judgePackageFile(kind, sourceOfPage(path))
       yield refusal === null ? { type: 'file', path } : { type: 'refused', path, refusal }
     } else if (!reported.has(skipped.folder)) {
       reported.add(skipped.folder)

@@ -260,12 +260,14 @@ function parseWithinBudget(parser: Parser, text: string): Tree | ParserFailed | 
   /** Offset that the parser has reached. */
   let reached = 0
   let isShortOfMemory = false
+  /** Nodes of the finished tree get their text by the same function, without a limit. */
+  let isParsing = true
   const isOverBudget = () => work > limit || errorFreeWork > computeParseBudget(reached)
   const tree = parser.parse(
     (index) => {
-      work++
+      if (isParsing) work++
       // Past the limit the input appears to end, so that a scanner stuck between two progress callbacks returns.
-      return work > limit ? '' : text.slice(index, index + READ_CHARS)
+      return isParsing && work > limit ? '' : text.slice(index, index + READ_CHARS)
     },
     null,
     {
@@ -279,6 +281,7 @@ function parseWithinBudget(parser: Parser, text: string): Tree | ParserFailed | 
       },
     },
   )
+  isParsing = false
   if (!isOverBudget() && tree !== null) return tree
   tree?.delete()
   return isShortOfMemory ? PARSER_FAILED : undefined

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { openNodeGrammars } from '../../../test/node-grammars.ts'
 import type { CodeParser } from '../chunk/code-grammars.ts'
 import { PARSER_FAILED } from '../chunk/piece.ts'
+import { writeDoc } from './doc-comment.ts'
 import { listModules, PackageExports } from './package-modules.ts'
 import { readTypeScript } from './read-typescript.ts'
 import { writeApiPages } from './write-api-page.ts'
@@ -21,7 +22,7 @@ async function write(manifest: object, files: Files): Promise<Record<string, str
     const module = parser?.read(text, (root) => readTypeScript(root, text))
     return module === PARSER_FAILED ? undefined : module
   }, has)
-  return Object.fromEntries(await writeApiPages('lamp', listModules(JSON.stringify(manifest), has), exports))
+  return Object.fromEntries((await writeApiPages('lamp', listModules(JSON.stringify(manifest), has), exports)).pages)
 }
 
 test('describes each exported name with its signature, doc comment and members', async () => {
@@ -155,4 +156,69 @@ test.each([
 ])('lists the modules of %s', (manifest, expected) => {
   const files = manifest === '{}' ? ['index.d.ts'] : ['dist/index.d.ts']
   expect(listModules(manifest, (path) => files.includes(path))).toEqual(expected)
+})
+
+test('describes all of a thousand names', async () => {
+  const names = Array.from({ length: 1000 }, (_, i) => `name${i}`)
+  const text = names.map((name) => `/** About ${name}. */\nexport declare const ${name}: number`).join('\n')
+  const { 'index.d.ts': page = '' } = await write({ types: 'index.d.ts' }, { 'index.d.ts': text })
+  expect(names.filter((name) => !page.includes(`## \`${name}\`\n\n\`\`\`ts\nconst ${name}: number\n`))).toEqual([])
+})
+
+test('has one page for two subpaths with the same declarations', async () => {
+  const pages = await write(
+    { exports: { '.': './a.js', './a.js': './a.js' } },
+    { 'a.d.ts': 'export declare const one: 1' },
+  )
+  expect(pages['a.d.ts']).toMatch(/^# API of lamp\n\nAlso imported as `lamp\/a.js`\.\n\n## `one`/)
+})
+
+test('keeps text in a doc comment from changing the page', async () => {
+  const doc = 'Uses <script> and <style>.\n# Heading\n```ts\nopen()'
+  const text = `/**\n${doc}\n*/\nexport declare const one: 1\nexport declare const two: 2`
+  const { 'index.d.ts': page = '' } = await write({ types: 'index.d.ts' }, { 'index.d.ts': text })
+  expect(page).toContain('Uses \\<script> and \\<style>.\n\\# Heading\n```ts\nopen()\n```\n\n## `two`')
+})
+
+test('says that everything of another package is exported too', async () => {
+  const pages = await write({ types: 'a.d.ts' }, { 'a.d.ts': "export * from 'wick'" })
+  expect(pages['a.d.ts']).toContain('Everything from `wick` too.')
+})
+
+test('keeps comment marks in strings, and backticks', async () => {
+  const base = "type Base = 'https://a' | 'https://b'"
+  const id = ['type Id = `id-$', 'number', '`'].join('{').replace('{`', '}`')
+  const text = `export ${base.replace('| ', '| /* no */ ')}\nexport ${id}`
+  const { 'index.d.ts': page = '' } = await write({ types: 'index.d.ts' }, { 'index.d.ts': text })
+  expect(page).toContain(base)
+  expect(page).toContain(id)
+})
+
+test('does not repeat members that a whole export has by themselves', async () => {
+  const { 'index.d.ts': page = '' } = await write(
+    { types: 'index.d.ts' },
+    { 'index.d.ts': 'declare namespace lamp { interface Wick { lit: boolean } }\nexport = lamp' },
+  )
+  expect(page.match(/Wick`/g)).toHaveLength(1)
+})
+
+test('names an unnamed default export', async () => {
+  const pages = await write({ types: 'a.d.ts' }, { 'a.d.ts': 'export default class { light(): void }' })
+  expect(pages['a.d.ts']).toContain('### `default.light()`')
+})
+
+test('prefers declarations for current compilers', () => {
+  const manifest = { exports: { '.': { 'types@<5.7': './old.d.ts', types: './new.d.ts' } } }
+  expect(listModules(JSON.stringify(manifest), () => true)).toEqual([{ subpath: '.', path: 'new.d.ts' }])
+})
+
+test.each([
+  ['@types/node and more.', '@types/node and more.'],
+  ['@param {{ a: string }} options - what to do', '- `options`: what to do'],
+  ['@returns {Promise<{ a: 1 }>} the result', 'Returns the result'],
+  ['Uses {@link Lamp} and {@link Wick the wick}.', 'Uses `Lamp` and the wick.'],
+  ['@example\n@Component({})\nclass A {}', '```ts\n@Component({})\nclass A {}\n```'],
+  ['@note Mind the oil.', '@note Mind the oil.'],
+])('writes the doc comment %s', (doc, markdown) => {
+  expect(writeDoc(doc)).toBe(markdown)
 })

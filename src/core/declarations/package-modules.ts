@@ -53,9 +53,11 @@ function listTargets(target: unknown, depth = 0): string[] {
   if (Array.isArray(target)) return target.flatMap((one) => listTargets(one, depth + 1))
   if (!isJsonObject(target) || depth > MAX_CONDITIONS) return []
   const entries = Object.entries(target)
-  const typed = entries.filter(([condition]) => condition.startsWith('types'))
-  const others = entries.filter(([condition]) => !condition.startsWith('types'))
-  return [...typed, ...others].flatMap(([, inner]) => listTargets(inner, depth + 1))
+  const typed = entries.filter(([condition]) => condition === 'types')
+  // `types@<5` has declarations for old compilers.
+  const old = entries.filter(([condition]) => condition.startsWith('types@'))
+  const others = entries.filter((entry) => !typed.includes(entry) && !old.includes(entry))
+  return [...typed, ...others, ...old].flatMap(([, inner]) => listTargets(inner, depth + 1))
 }
 
 /** Conditions are seldom nested more than three deep. */
@@ -83,6 +85,8 @@ export class PackageExports {
   readonly #has: (path: string) => boolean
   readonly #modules = new Map<string, Promise<ModuleText | undefined>>()
   readonly #exports = new Map<string, Promise<ReadonlyMap<string, ExportedName>>>()
+  readonly #barrels = new Set<string>()
+  readonly #byName = new WeakMap<ModuleText, ReadonlyMap<string, readonly Declaration[]>>()
 
   constructor(load: ModuleLoader, has: (path: string) => boolean) {
     this.#load = load
@@ -94,16 +98,32 @@ export class PackageExports {
     return this.#listExports(path, 0)
   }
 
-  /** The files that were read. */
-  get paths(): string[] {
-    return [...this.#modules.keys()]
+  /** The other packages of which a file exports everything, directly or through other files of the package. */
+  async listExternal(path: string, seen: Set<string> = new Set()): Promise<string[]> {
+    if (seen.has(path)) return []
+    seen.add(path)
+    const found: string[] = []
+    for (const from of (await this.module(path))?.exportsAllOf ?? []) {
+      const target = this.#resolve(path, from)
+      found.push(...(target === undefined ? [from] : await this.listExternal(target, seen)))
+    }
+    return [...new Set(found)]
+  }
+
+  /** Adds the files that were read and declare nothing themselves: they only pass on what others declare. */
+  withBarrels(described: ReadonlySet<string>): ReadonlySet<string> {
+    return new Set([...described, ...this.#barrels])
   }
 
   /** The declarations of a file. */
   module(path: string): Promise<ModuleText | undefined> {
     const known = this.#modules.get(path)
     if (known !== undefined) return known
-    const loading = this.#load(path)
+    const loading = this.#load(path).then((module) => {
+      const isBarrel = module?.declarations.length === 0 && module.ambientModules.size === 0
+      if (isBarrel && module.exports.length + module.exportsAllOf.length > 0) this.#barrels.add(path)
+      return module
+    })
     this.#modules.set(path, loading)
     return loading
   }
@@ -165,11 +185,25 @@ export class PackageExports {
 
   /** Finds what a name stands for inside of a module: its own declaration, or an import. */
   async #findLocal(path: string, module: ModuleText, local: string, step: number): Promise<ExportedName | undefined> {
-    const declarations = module.declarations.filter(({ name }) => name === local)
+    const declarations = this.#declarationsOf(module).get(local) ?? []
     if (declarations.length > 0) return { name: local, declarations, path, external: null, inner: null }
     const imported = module.imports.find((one) => one.local === local)
     if (imported === undefined) return undefined
     return this.#findIn(path, imported.from, imported.name, step)
+  }
+
+  /** The declarations of a module by name. */
+  #declarationsOf(module: ModuleText): ReadonlyMap<string, readonly Declaration[]> {
+    const known = this.#byName.get(module)
+    if (known !== undefined) return known
+    const byName = new Map<string, Declaration[]>()
+    for (const declaration of module.declarations) {
+      const group = byName.get(declaration.name)
+      if (group === undefined) byName.set(declaration.name, [declaration])
+      else group.push(declaration)
+    }
+    this.#byName.set(module, byName)
+    return byName
   }
 
   async #findIn(path: string, from: string, name: string, step: number): Promise<ExportedName | undefined> {

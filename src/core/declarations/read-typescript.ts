@@ -77,7 +77,7 @@ class ModuleReader {
     const words = node.children.flatMap((child) => (child === null || child.isNamed ? [] : [child.type]))
     const isDefault = words.includes('default')
     if (declaration !== null) {
-      const found = readDeclarations(declaration, doc, this.#text)
+      const found = readDeclarations(declaration, doc, this.#text, isDefault ? 'default' : undefined)
       this.#declarations.push(...found)
       for (const name of new Set(found.map((one) => one.name))) {
         this.#exports.push({ name: isDefault ? 'default' : name, local: name, from: null })
@@ -95,13 +95,15 @@ class ModuleReader {
     else if (words.includes('=')) this.#exportEquals = node.namedChildren[0]?.text ?? null
     else if (isDefault) {
       const value = node.childForFieldName('value')
-      if (value !== null) this.#exports.push({ name: 'default', local: value.text, from: null })
+      const found = value === null ? [] : readDeclarations(value, doc, this.#text, 'default')
+      this.#declarations.push(...found)
+      if (value !== null) this.#exports.push({ name: 'default', local: found[0]?.name ?? value.text, from: null })
     }
   }
 }
 
-/** Reads the declarations of a statement. Several variables in one statement are several declarations. */
-function readDeclarations(statement: Node, doc: string, text: string): Declaration[] {
+/** Reads the declarations of a statement. Several variables in one statement are several declarations; `unnamed` names one without a name. */
+function readDeclarations(statement: Node, doc: string, text: string, unnamed?: string): Declaration[] {
   const node = statement.type === 'ambient_declaration' ? unwrap(statement) : statement
   if (node.type === 'lexical_declaration' || node.type === 'variable_declaration') {
     const keyword = node.children[0]?.text ?? 'const'
@@ -113,12 +115,12 @@ function readDeclarations(statement: Node, doc: string, text: string): Declarati
     return readDeclarations(node.namedChildren[0], doc, text)
   }
   const kind = KINDS[node.type]
-  const name = node.childForFieldName('name')
-  if (kind === undefined || name === null) return []
+  const name = node.childForFieldName('name')?.text ?? unnamed
+  if (kind === undefined || name === undefined) return []
   const body = node.childForFieldName('body') ?? childOfType(node, 'class_body') ?? undefined
   return [
     {
-      ...createDeclaration(kind, name.text, node, doc, body),
+      ...createDeclaration(kind, name, node, doc, body),
       parameters: readParameters(node),
       type: kind === 'type' ? (node.childForFieldName('value')?.text ?? '') : readReturnType(node),
       heritage: readHeritage(node),
@@ -346,9 +348,12 @@ function unquote(text: string): string {
   return /^(['"]).*\1$/s.test(text) ? text.slice(1, -1) : text
 }
 
+/** The text on one line, without comments. A comment mark in a string is none. */
 function oneLine(text: string): string {
   return text
-    .replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, ' ')
+    .replace(COMMENT_OR_STRING, (whole) => (/^["'`]/.test(whole) ? whole : ' '))
     .replace(/\s+/g, ' ')
     .trim()
 }
+
+const COMMENT_OR_STRING = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g

@@ -1,87 +1,117 @@
+import { fenceFor, writeCodeSpan } from '../extract/write/escape.ts'
 import type { Declaration, Parameter } from './declaration.ts'
 import { writeDoc } from './doc-comment.ts'
 import type { ExportedName, PackageExports, PackageModule } from './package-modules.ts'
 
-/** Longest signature that is written in full. Longer ones are types that no reader reads. */
+/** A longer signature is cut. */
 const MAX_SIGNATURE_CHARS = 1500
 /** How deep objects of names within names are written. */
 const MAX_DEPTH = 2
 
+/** The API pages of a package. */
+export interface ApiPages {
+  /** By the path of the declarations of the module. */
+  readonly pages: ReadonlyMap<string, string>
+  /** Files whose exported declarations are on a page. */
+  readonly described: ReadonlySet<string>
+}
+
 /**
- * Writes a page for each module of a package, by the path of its declarations: each name it exports, with its doc comment, signature and
- * members. A name that is described elsewhere is only listed. A module without names has no page.
+ * Writes a page for each module of a package: each name it exports, with its doc comment, signature and members. A name that is described
+ * elsewhere is only listed. A module without names has no page.
  */
 export async function writeApiPages(
   title: string,
   modules: readonly PackageModule[],
   exports: PackageExports,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ApiPages> {
   const pages = new Map<string, string>()
   const written = new Map<Declaration, string>()
-  for (const { subpath, path } of modules) {
-    const module = subpath === '.' ? title : title + subpath.slice(1)
-    const page = new ApiPage(module, written)
+  const described = new Set<string>()
+  const nameOf = ({ subpath }: PackageModule) => (subpath === '.' ? title : title + subpath.slice(1))
+  for (const module of modules) {
+    const { path } = module
+    if (pages.has(path)) continue
+    const aliases = modules.filter((other) => other !== module && other.path === path).map(nameOf)
+    const page = new ApiPage(nameOf(module), aliases, written, described)
     page.add(await exports.list(path))
+    for (const from of await exports.listExternal(path)) page.addExternal(from)
     if (page.hasNames) pages.set(path, page.write())
   }
-  return pages
+  return { pages, described: exports.withBarrels(described) }
 }
 
 /** The page of a module. */
 class ApiPage {
   readonly #module: string
+  readonly #aliases: readonly string[]
   /** The module that describes a declaration. */
   readonly #written: Map<Declaration, string>
+  readonly #described: Set<string>
   readonly #blocks: string[] = []
   /** Names that are described elsewhere, by module; those of this module have another name here. */
-  readonly #known = new Map<string, string[]>()
+  readonly #references = new Map<string, string[]>()
+  readonly #externals: string[] = []
   #default = ''
 
-  constructor(module: string, written: Map<Declaration, string>) {
+  constructor(module: string, aliases: readonly string[], written: Map<Declaration, string>, described: Set<string>) {
     this.#module = module
+    this.#aliases = aliases
     this.#written = written
+    this.#described = described
   }
 
   get hasNames(): boolean {
-    return this.#blocks.length + this.#known.size > 0
+    return this.#blocks.length + this.#references.size + this.#externals.length > 0
   }
 
   write(): string {
-    const references = [...this.#known].map(([from, labels]) => {
-      return `${from === this.#module ? ALSO_EXPORTED : `As in \`${from}\`:`} ${labels.join(', ')}.`
+    const references = [...this.#references].map(([from, labels]) => {
+      return `${from === this.#module ? 'Also exported:' : `As in \`${from}\`:`} ${labels.join(', ')}.`
     })
-    const first = this.#default === '' ? [] : [`Default export: \`${this.#default}\`.`]
-    return `${[`# API of ${this.#module}`, ...first, ...references, ...this.#blocks].join('\n\n')}\n`
+    const head = [
+      ...(this.#aliases.length === 0 ? [] : [`Also imported as ${this.#aliases.map(writeCodeSpan).join(', ')}.`]),
+      ...(this.#default === '' ? [] : [`Default export: \`${this.#default}\`.`]),
+      ...this.#externals.map((from) => `Everything from ${writeCodeSpan(from)} too.`),
+    ]
+    return `${[`# API of ${this.#module}`, ...head, ...references, ...this.#blocks].join('\n\n')}\n`
+  }
+
+  /** Notes that the module exports all names of another package. */
+  addExternal(from: string): void {
+    this.#externals.push(from)
   }
 
   add(names: ReadonlyMap<string, ExportedName>, prefix = '', depth = 0): void {
+    // Members of a namespace that the module exports by themselves are not repeated below it.
+    const own = new Set([...names.values()].flatMap(({ declarations }) => declarations))
     for (const [name, found] of sortNames(names)) {
-      const { declarations, inner, external } = found
+      const { declarations, inner, external, path } = found
+      const ownName = name === 'default' ? (declarations[0]?.name ?? 'default') : name
       if (name === 'default' && depth === 0) {
         const other = [...names].find(([label, one]) => label !== 'default' && isSame(one, found))?.[0]
-        this.#default = other ?? declarations[0]?.name ?? 'default'
+        this.#default = other ?? ownName
         if (other !== undefined) continue
       }
-      const label = prefix + (name === 'default' ? this.#default : name)
-      if (inner !== null && depth < MAX_DEPTH) this.add(inner, `${label}.`, depth + 1)
-      else if (external !== null) this.#blocks.push(`## \`${label}\`\n\nFrom \`${external}\`.`)
-      else if (inner === null) this.#describe(label, declarations)
+      const label = prefix + ownName
+      if (inner !== null && depth < MAX_DEPTH) this.add(inner, name === 'default' ? prefix : `${label}.`, depth + 1)
+      else if (external !== null) this.#blocks.push(`## ${writeCodeSpan(label)}`, `From ${writeCodeSpan(external)}.`)
+      else if (inner === null) this.#describe(label, declarations, own, path)
     }
   }
 
-  #describe(label: string, declarations: readonly Declaration[]): void {
+  #describe(label: string, declarations: readonly Declaration[], own: ReadonlySet<Declaration>, path: string): void {
+    this.#described.add(path)
     const fresh = declarations.filter((one) => !this.#written.has(one))
     const [first] = declarations
     const from = fresh.length > 0 || first === undefined ? undefined : this.#written.get(first)
-    // A name within a name that this page describes already says nothing new.
-    const isNew = from !== undefined && (from !== this.#module || !label.includes('.'))
-    if (isNew) this.#known.set(from, [...(this.#known.get(from) ?? []), `\`${label}\``])
+    // `z.object` is not listed again on the page that describes `object`.
+    const isListed = from !== undefined && (from !== this.#module || !label.includes('.'))
+    if (isListed) this.#references.set(from, [...(this.#references.get(from) ?? []), writeCodeSpan(label)])
     for (const one of fresh) this.#written.set(one, this.#module)
-    this.#blocks.push(...writeDeclarations(label, fresh))
+    this.#blocks.push(...writeDeclarations(label, fresh, own))
   }
 }
-
-const ALSO_EXPORTED = 'Also exported:'
 
 /** Whether two names stand for the same. */
 function isSame(a: ExportedName, b: ExportedName): boolean {
@@ -103,47 +133,57 @@ function sortNames(names: ReadonlyMap<string, ExportedName>): (readonly [string,
 }
 
 /** Writes the declarations of one name under one heading: all overloads together. */
-function writeDeclarations(name: string, declarations: readonly Declaration[]): string[] {
+function writeDeclarations(
+  name: string,
+  declarations: readonly Declaration[],
+  own: ReadonlySet<Declaration>,
+): string[] {
   const [first] = declarations
   if (first === undefined) return []
   const docs = new Set(declarations.map(({ doc }) => writeDoc(doc)).filter((doc) => doc !== ''))
-  const members = declarations.flatMap((one) => one.members)
-  const heading = `## \`${name}${writeCall(first.parameters)}\``
+  const members = declarations.flatMap((one) => one.members.filter((member) => !own.has(member)))
+  const heading = `## ${writeCodeSpan(name + writeCall(first.parameters))}`
   return [heading, writeSignatures(declarations), ...docs, ...writeMembers(name, members)]
 }
 
 function writeSignatures(declarations: readonly Declaration[]): string {
-  const signatures = new Set(declarations.map(({ signature }) => clip(signature)))
-  return `\`\`\`ts\n${[...signatures].join('\n')}\n\`\`\``
+  const text = [...new Set(declarations.map(({ signature }) => clip(signature)))].join('\n')
+  const fence = fenceFor(text, 3)
+  return `${fence}ts\n${text}\n${fence}`
 }
 
-/** Methods with a text of their own get a heading; the other members share a list. */
+/** Longest doc comment of a member in a list. */
+const MAX_LISTED_DOC_CHARS = 400
+
+/** Methods, and members with a longer text, get a heading; the others share a list. */
 function writeMembers(name: string, members: readonly Declaration[]): string[] {
-  const byName = new Map<string, Declaration[]>()
-  for (const member of members) byName.set(member.name, [...(byName.get(member.name) ?? []), member])
+  const groups = new Map<string, Declaration[]>()
+  for (const member of members) {
+    const key = `${member.name} ${member.name === '' ? member.kind : ''}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [member])
+    else group.push(member)
+  }
   const listed: string[] = []
   const headed: string[] = []
-  for (const [label, group] of byName) {
+  for (const group of groups.values()) {
     const [first] = group
     if (first === undefined) continue
     const doc = group.map((one) => writeDoc(one.doc)).find((text) => text !== '') ?? ''
+    const inner = group.flatMap((one) => one.members)
     const isShort = doc.length <= MAX_LISTED_DOC_CHARS && !doc.includes('\n\n')
-    if (first.kind === 'property' && isShort && first.members.length === 0) {
-      listed.push(`- \`${clip(first.signature)}\`${doc === '' ? '' : `: ${doc.replace(/\s*\n\s*/g, ' ')}`}`)
-      continue
+    if (first.kind === 'property' && isShort && inner.length === 0) listed.push(writeItem(first.signature, doc))
+    else {
+      const owner = first.kind === 'constructor' ? `new ${name}` : first.name === '' ? name : `${name}.${first.name}`
+      headed.push(`### ${writeCodeSpan(owner + writeCall(first.parameters))}`, writeSignatures(group), doc)
+      headed.push(inner.map((member) => writeItem(member.signature, writeDoc(member.doc))).join('\n'))
     }
-    const owner = first.kind === 'constructor' ? `new ${name}` : label === '' ? name : `${name}.${label}`
-    headed.push(`### \`${owner}${writeCall(first.parameters)}\``, writeSignatures(group), doc)
-    headed.push(...first.members.map((inner) => `- \`${clip(inner.signature)}\`${writeInline(inner.doc)}`))
   }
   return [listed.join('\n'), ...headed].filter((block) => block !== '')
 }
 
-const MAX_LISTED_DOC_CHARS = 400
-
-function writeInline(doc: string): string {
-  const text = writeDoc(doc).replace(/\s*\n\s*/g, ' ')
-  return text === '' ? '' : `: ${text}`
+function writeItem(signature: string, doc: string): string {
+  return `- ${writeCodeSpan(clip(signature))}${doc === '' ? '' : `: ${doc.replace(/\s*\n\s*/g, ' ')}`}`
 }
 
 /** `(text, options?, ...rest)`; empty for anything that cannot be called. */
@@ -151,14 +191,12 @@ function writeCall(parameters: readonly Parameter[] | null): string {
   if (parameters === null) return ''
   const names = parameters
     .filter(({ name }) => name !== 'this')
-    .map(
-      ({ name, isOptional, isRest }) =>
-        `${isRest ? '...' : ''}${name.startsWith('{') ? 'options' : name}${isOptional ? '?' : ''}`,
-    )
+    .map(({ name, isOptional, isRest }) => {
+      return `${isRest ? '...' : ''}${name.startsWith('{') ? 'options' : name}${isOptional ? '?' : ''}`
+    })
   return `(${names.join(', ')})`
 }
 
 function clip(text: string): string {
-  const plain = text.replaceAll('`', "'")
-  return plain.length > MAX_SIGNATURE_CHARS ? `${plain.slice(0, MAX_SIGNATURE_CHARS)} …` : plain
+  return text.length > MAX_SIGNATURE_CHARS ? `${text.slice(0, MAX_SIGNATURE_CHARS)} …` : text
 }
