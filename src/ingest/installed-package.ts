@@ -1,5 +1,5 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { ArchiveError } from '../core/archive/archive-error.ts'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
@@ -86,7 +86,7 @@ async function readDistInfo(root: string): Promise<FoundPackage | undefined> {
   const paths = record.split(/\r?\n/).map((line) => /^(?:"((?:[^"]|"")*)"|([^,]*)),/.exec(line))
   const list = paths.map((match) => (match?.[1]?.replaceAll('""', '"') ?? match?.[2] ?? '').replaceAll('\\', '/'))
   // Scripts and data outside of the folder of all packages are not documentation.
-  const own = list.filter((path) => path !== '' && !path.startsWith('/') && !path.split('/').includes('..'))
+  const own = list.filter((path) => path !== '' && !path.startsWith('/') && !/(?:^|\/)\.\.(?:\/|$)|\p{Cc}/u.test(path))
   return { kind: 'wheel', address: `pypi:${name}@${version}`, version, base: dirname(root), list: own }
 }
 
@@ -121,6 +121,8 @@ async function readContent(
       throw new ArchiveError(`it has more than ${DEFAULT_ARCHIVE_LIMITS.maxEntries} files`, { advice: UNPACK_ADVICE })
     }
     const stats = await lstat(join(base, path))
+    // A folder on the way may be a link that leads out of the package.
+    if (list !== undefined && !isInside(await realpath(dirname(join(base, path))), base)) return void links.add(path)
     const stamp = settledStamp(stats, openedAt)
     if (stats.isSymbolicLink()) links.add(path)
     else if (stats.isFile()) files.set(path, { size: stats.size, ...(stamp === null ? {} : { stamp }) })
@@ -151,6 +153,10 @@ async function* walkFiles(root: string, kind: PackageKind, folder = ''): AsyncGe
     else if (findSkippedFolder(kind, `${path}/`) !== undefined) yield `${path}/`
     else if (path.split('/').length < DEFAULT_ARCHIVE_LIMITS.maxDepth) yield* walkFiles(root, kind, `${path}/`)
   }
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder + sep)
 }
 
 function ignoreMissing(error: unknown): void {

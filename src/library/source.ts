@@ -63,8 +63,10 @@ export interface SourceSettings {
   readonly machine?: string
   /** Folder of this machine in which the package is installed; it is read there, without a request. */
   readonly installedAt?: string
-  /** Projects that use this version of a package; empty if none does any more. Absent if no project ever did. */
+  /** Projects that use this version of a package. @default none */
   readonly projects?: readonly ProjectName[]
+  /** Whether it was added for a project, not by the user. @default false */
+  readonly isDependency?: boolean
   /** Package version last read in full, unless the source gives exactly this version. */
   readonly readVersion?: string
   /** Web page of the package version last read in full; only for packages of public registries. */

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import satisfies from 'semver/functions/satisfies.js'
+import validRange from 'semver/ranges/valid.js'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import type { LockedPackage } from './locked-package.ts'
@@ -25,40 +27,51 @@ export function createInstalledFinder(
   { home, cargoHome = join(home, '.cargo'), virtualEnv }: PackageFolders,
 ): (locked: LockedPackage) => InstalledAt | undefined {
   const environments = [
-    ...(virtualEnv === undefined ? [] : [virtualEnv]),
     join(project, '.venv'),
     join(project, 'venv'),
+    ...(virtualEnv === undefined ? [] : [virtualEnv]),
   ]
-  let python: ReadonlyMap<string, InstalledAt> | undefined
+  let python: ReadonlyMap<string, readonly InstalledAt[]> | undefined
   let crates: readonly string[] | undefined
   return (locked) => {
     const { type, name, version } = locked
     if (type === 'npm') return findNpm(project, locked)
     if (type === 'pypi') {
       python ??= listDistInfos(environments)
-      const found = python.get(name)
-      return version === null || found?.version === version ? found : undefined
+      const found = python.get(name) ?? []
+      return version === null ? found[0] : found.find((one) => one.version === version)
     }
     if (type !== 'cargo' || version === null) return undefined
-    crates ??= listFolders(join(cargoHome, 'registry', 'src'))
+    // Another registry may have another package of this name.
+    crates ??= listFolders(join(cargoHome, 'registry', 'src')).filter((path) => PUBLIC_CRATES.test(path))
     const folder = crates.map((registry) => join(registry, `${name}-${version}`)).find((path) => existsSync(path))
     return folder === undefined ? undefined : { folder, version }
   }
 }
 
-function findNpm(project: string, { name, version, folder }: LockedPackage): InstalledAt | undefined {
+/** The folders in which Cargo keeps packages of the public registry. */
+const PUBLIC_CRATES = /[/\\](?:index\.crates\.io|github\.com)-[^/\\]+$/
+
+function findNpm(project: string, { name, version, range, folder }: LockedPackage): InstalledAt | undefined {
   const modules = join(project, 'node_modules')
   const folders = [
-    ...(folder === undefined ? [] : [join(project, folder)]),
+    ...(folder === undefined || folder.split('/').includes('..') ? [] : [join(project, folder)]),
     join(modules, name),
     // pnpm keeps packages that only other packages use here.
     join(modules, '.pnpm', `${name.replace('/', '+')}@${version}`, 'node_modules', name),
   ]
   for (const path of folders) {
     const found = readNpmVersion(path, name)
-    if (found !== undefined && (version === null || found === version)) return { folder: path, version: found }
+    const isWanted = version === null ? isInRange(found, range) : found === version
+    if (found !== undefined && isWanted) return { folder: path, version: found }
   }
   return undefined
+}
+
+/** Whether a version is in the range that the project asks for. A tag or an address is no range, and accepts every version. */
+function isInRange(version: string | undefined, range: string | undefined): boolean {
+  if (version === undefined) return false
+  return range === undefined || validRange(range) === null || satisfies(version, range, { includePrerelease: true })
 }
 
 /** The version of an installed npm package; undefined if the folder has no package of that name. */
@@ -68,14 +81,14 @@ function readNpmVersion(folder: string, name: string): string | undefined {
     if (!isJsonObject(manifest) || manifest['name'] !== name) return undefined
     return typeof manifest['version'] === 'string' ? manifest['version'] : undefined
   } catch {
-    // It is not installed here, or it belongs to somebody else.
+    // It is not installed here, or cannot be read.
     return undefined
   }
 }
 
-/** The `.dist-info` folders of Python environments, by the name of the package. The first environment takes precedence. */
-function listDistInfos(environments: readonly string[]): ReadonlyMap<string, InstalledAt> {
-  const found = new Map<string, InstalledAt>()
+/** The `.dist-info` folders of Python environments, by the name of the package; those of the first environment first. */
+function listDistInfos(environments: readonly string[]): ReadonlyMap<string, readonly InstalledAt[]> {
+  const found = new Map<string, InstalledAt[]>()
   for (const environment of environments) {
     const libraries = [...listFolders(join(environment, 'lib')), join(environment, 'Lib')]
     for (const folder of libraries.flatMap((library) => listFolders(join(library, 'site-packages')))) {
@@ -83,7 +96,7 @@ function listDistInfos(environments: readonly string[]): ReadonlyMap<string, Ins
       if (name === undefined || version === undefined) continue
       // One spelling of a name, as PyPI compares them.
       const key = name.toLowerCase().replace(/[-_.]+/g, '-')
-      if (!found.has(key)) found.set(key, { folder, version })
+      found.set(key, [...(found.get(key) ?? []), { folder, version }])
     }
   }
   return found
@@ -94,7 +107,7 @@ function listFolders(path: string): string[] {
     const entries = readdirSync(path, { withFileTypes: true })
     return entries.filter((entry) => entry.isDirectory()).map((entry) => join(path, entry.name))
   } catch {
-    // There is no such folder, or it belongs to somebody else.
+    // There is no such folder, or it cannot be read.
     return []
   }
 }

@@ -28,7 +28,7 @@ async function install(project: typeof OLD, name: string, version: string, text:
   const installedAt = createTempFolder()
   writeFiles(installedAt, { 'package.json': JSON.stringify({ name, version }), 'README.md': `# ${name}\n\n${text}\n` })
   const wanted = [{ address: `pkg:npm/${name}@${version}`, installedAt }]
-  for await (const _ of syncProject(library, project, wanted, new AbortController().signal));
+  for await (const _ of syncProject(library, project, wanted, new AbortController().signal, () => true));
 }
 
 function ask(folder: string | undefined, query: string, input: Partial<SearchInput> = {}): Promise<SearchAnswer> {
@@ -64,6 +64,13 @@ test('says that a version which the question names is not there', async () => {
   expect(sourcesOf(answer)).toEqual(['lamp@3.1.0'])
   expect(answer.notices).toContain('lamp 2 is not in the library; the project uses lamp@3.1.0')
 })
+
+test.each(['light the lamp 5 times', 'Wait with the lamp 300 ms'])(
+  'the number in %s is no version',
+  async (question) => {
+    expect((await ask('/projects/new', question)).notices).toEqual([])
+  },
+)
 
 test('other sources answer what the packages of the project do not, and other versions never do', async () => {
   expect(sourcesOf(await ask('/projects/old', 'What does whale oil smell of?'))).toEqual(['oil'])

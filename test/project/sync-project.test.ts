@@ -2,9 +2,10 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { addSource } from '../../src/library/crawl/add-source.ts'
+import { createUseCheck } from '../../src/library/projects/choose-packages.ts'
 import { listUnused, planProject, type WantedPackage } from '../../src/library/projects/plan-project.ts'
 import { type SyncEvent, syncProject } from '../../src/library/projects/sync-project.ts'
-import { labelOf } from '../../src/library/source.ts'
+import { labelOf, type Source } from '../../src/library/source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { openTestLibrary } from '../sites/crawl.ts'
 import { createLibraryPath } from '../sites/file-fixture.ts'
@@ -34,8 +35,14 @@ function install(name: string, version: string, text = 'It shines.'): WantedPack
 
 async function sync(project: typeof TOWER, wanted: readonly WantedPackage[]): Promise<SyncEvent[]> {
   const events: SyncEvent[] = []
-  for await (const event of syncProject(library, project, wanted, new AbortController().signal)) events.push(event)
+  const { signal } = new AbortController()
+  for await (const event of syncProject(library, project, wanted, signal, useOf(wanted))) events.push(event)
   return events
+}
+
+/** Whether a source is one of these packages. */
+function useOf(packages: readonly WantedPackage[]): (source: Source) => boolean {
+  return ({ url }) => packages.some(({ address }) => address === url)
 }
 
 async function listLabels(): Promise<string[]> {
@@ -85,7 +92,7 @@ test('reads the others if one package cannot be read, and tries that one again t
 test('a package that is only left out now still belongs to the project', async () => {
   const wanted = [install('lamp', '1.0.0'), install('wick', '2.0.0')]
   await sync(TOWER, wanted)
-  for await (const _ of syncProject(library, TOWER, wanted.slice(0, 1), new AbortController().signal, wanted));
+  for await (const _ of syncProject(library, TOWER, wanted.slice(0, 1), new AbortController().signal, useOf(wanted)));
   expect(await listUnused(library)).toEqual([])
 })
 
@@ -102,11 +109,35 @@ test('leaves sources alone that no project asked for', async () => {
   expect((await listUnused(library)).map(labelOf)).toEqual(['lamp@1.0.0'])
 })
 
+test('never lists a package as unused that the user added', async () => {
+  const lamp = install('lamp', '1.0.0')
+  await addSource(library, { url: lamp.address, version: '1.0.0' })
+  await sync(TOWER, [lamp])
+  await sync(TOWER, [])
+  expect(await listUnused(library)).toEqual([])
+})
+
+test('reads a package where it is installed now, although it was added without', async () => {
+  const { address } = install('lamp', '1.0.0')
+  await addSource(library, { url: address, version: '1.0.0' })
+  expect(resultOf(await sync(TOWER, [install('lamp', '1.0.0')]))).toEqual([
+    { ready: 0, read: 1, failed: 0, dropped: 0 },
+  ])
+})
+
+test('a package whose version is not known counts as used in every version', () => {
+  const unknown = { type: 'npm', name: '@a/lamp', version: null, isDirect: true, isDev: false, address: null }
+  const isUsed = createUseCheck([unknown])
+  expect(isUsed({ url: 'pkg:npm/%40a/lamp@1.0.0' })).toBe(true)
+  expect(isUsed({ url: 'pkg:npm/lamp@1.0.0' })).toBe(false)
+  expect(isUsed({ url: 'pkg:pypi/lamp@1.0.0' })).toBe(false)
+})
+
 test('tells the state of each package without changing anything', async () => {
   const lamp = install('lamp', '1.0.0')
   await sync(TOWER, [lamp])
   const wanted = [lamp, install('lamp', '2.0.0'), install('wick', '1.0.0')]
-  const { packages, dropped } = await planProject(library, TOWER, wanted)
+  const { packages, dropped } = await planProject(library, TOWER, wanted, useOf(wanted))
   expect(packages.map(({ state, otherVersions }) => ({ state, otherVersions }))).toEqual([
     { state: 'ready', otherVersions: [] },
     { state: 'missing', otherVersions: ['1.0.0'] },
@@ -120,7 +151,8 @@ test('a stopped synchronisation keeps what it has read, and the next one goes on
   const wanted = [install('lamp', '1.0.0'), install('wick', '1.0.0')]
   const stop = new AbortController()
   const reading = async () => {
-    for await (const event of syncProject(library, TOWER, wanted, stop.signal)) if (event.type === 'read') stop.abort()
+    for await (const event of syncProject(library, TOWER, wanted, stop.signal, useOf(wanted)))
+      if (event.type === 'read') stop.abort()
   }
   await expect(reading()).rejects.toThrow('aborted')
   expect(await listLabels()).toEqual(['lamp@1.0.0'])

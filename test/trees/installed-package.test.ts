@@ -95,6 +95,21 @@ test('a Python package is read by its record, without the files of others and ou
   })
 })
 
+test('a record of a Python package cannot lead out of its folder', async () => {
+  writeFiles(folder, {
+    'secret/notes.md': '# Secret\n',
+    'site/lamp/__init__.py': '1\n',
+    'site/lamp-1.0.dist-info/RECORD':
+      'lamp/link/notes.md,,\n../secret/notes.md,,\nlamp/a\u0000b.md,,\nlamp/__init__.py,,\n',
+  })
+  fs.symlinkSync('../../secret', join(folder, 'site/lamp/link'))
+  const tree = await open('pkg:pypi/lamp@1.0', join(folder, 'site/lamp-1.0.dist-info'))
+  expect(await listTree(tree)).toEqual({
+    'lamp/__init__.py': 'file',
+    'lamp/link/notes.md': 'excluded symbolic links',
+  })
+})
+
 test('a crate is read from the folder of its registry', async () => {
   writeFiles(folder, {
     'Cargo.toml': '[package]\nname = "lamp"\nversion = "0.3.1"\n\n[dependencies.wick]\nversion = "9.9.9"\n',

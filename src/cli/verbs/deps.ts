@@ -3,7 +3,13 @@ import { packageFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { Library } from '../../library/library.ts'
 import type { ProjectPackage, ProjectPackages } from '../../library/ports/projects.ts'
-import { choosePackages, listWanted, type PackageFilter, requireFiles } from '../../library/projects/choose-packages.ts'
+import {
+  choosePackages,
+  createUseCheck,
+  listWanted,
+  type PackageFilter,
+  requireFiles,
+} from '../../library/projects/choose-packages.ts'
 import { listUnused, type PackageState, planProject, titleOf } from '../../library/projects/plan-project.ts'
 import { labelOf } from '../../library/source.ts'
 import { openProjectReader } from '../../project/open-project.ts'
@@ -66,7 +72,7 @@ async function list(
   chosen: readonly ProjectPackage[],
   flags: DepsFlags,
 ): Promise<void> {
-  const { packages: states } = await planProject(library, project, listWanted(chosen))
+  const { packages: states } = await planProject(library, project, listWanted(chosen), () => true)
   const stateOf = new Map(states.map((state) => [state.wanted.address, state]))
   const rows = chosen.map((one) => writeRow(one, one.address === null ? undefined : stateOf.get(one.address)))
   terminal.answer(alignColumns([['package', 'version', 'use', 'documentation', 'library'], ...rows]).join('\n'), {
@@ -118,8 +124,13 @@ async function take(
   const { name, folder } = project
   let failed = 0
   requireFiles(project)
-  const [wanted, used] = [listWanted(chosen), listWanted(project.packages)]
-  for await (const event of syncProject(library, project, wanted, signal, used)) {
+  for await (const event of syncProject(
+    library,
+    project,
+    listWanted(chosen),
+    signal,
+    createUseCheck(project.packages),
+  )) {
     switch (event.type) {
       case 'reading':
         terminal.live(printableLine(`${event.done + 1} of ${event.total}: ${titleOf(event.wanted.address)}`))

@@ -1,6 +1,8 @@
 import { usageError } from '../../core/errors.ts'
 import { escapeRegExp } from '../../core/escape-reg-exp.ts'
+import { packageTitle, parsePackageUrl } from '../../core/url/package-url.ts'
 import type { ProjectPackage, ProjectPackages } from '../ports/projects.ts'
+import type { Source } from '../source.ts'
 import type { WantedPackage } from './plan-project.ts'
 
 /** Which packages of a project are taken in. */
@@ -18,10 +20,23 @@ export function choosePackages(
   packages: readonly ProjectPackage[],
   { all = false, dev = false, exclude = [] }: PackageFilter,
 ): ProjectPackage[] {
-  const patterns = exclude.map((text) => new RegExp(`^${text.split('*').map(escapeRegExp).join('.*')}$`))
+  const patterns = exclude.map((text) => new RegExp(`^${text.split(/\*+/).map(escapeRegExp).join('[^]*?')}$`))
   return packages.filter(({ name, isDirect, isDev }) => {
     return (all || isDirect) && (dev || !isDev) && !patterns.some((pattern) => pattern.test(name))
   })
+}
+
+/**
+ * Returns a function that tells whether the project uses a source. A package whose version is not known, because it is neither locked nor
+ * installed, counts as used in every version.
+ */
+export function createUseCheck(packages: readonly ProjectPackage[]): (source: Pick<Source, 'url'>) => boolean {
+  const addresses = new Set(packages.map(({ address }) => address))
+  const unknown = new Set(packages.filter(({ version }) => version === null).map(({ type, name }) => `${type} ${name}`))
+  return ({ url }) => {
+    const name = parsePackageUrl(url)
+    return addresses.has(url) || (name !== undefined && unknown.has(`${name.type} ${packageTitle(name)}`))
+  }
 }
 
 /** Throws if a project has no lock file or manifest, because then nothing is known about its packages. */

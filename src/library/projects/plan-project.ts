@@ -30,15 +30,12 @@ export interface ProjectPlan {
   readonly dropped: readonly Source[]
 }
 
-/**
- * Compares packages that a project uses with the library. Changes nothing. `used` are all packages of the project; one that is only left out
- * now is not dropped.
- */
+/** Compares packages that a project uses with the library. Changes nothing. `isUsed` tells whether the project still uses a source. */
 export async function planProject(
   library: Pick<Library, 'store'>,
-  project: Pick<ProjectName, 'folder'>,
+  project: ProjectName,
   wanted: readonly WantedPackage[],
-  used: readonly WantedPackage[] = wanted,
+  isUsed: (source: Source) => boolean,
 ): Promise<ProjectPlan> {
   const sources = (await library.store.listSources()).filter(({ url }) => treeKindOf(url) === 'package')
   const byAddress = new Map(sources.map((source) => [source.url, source]))
@@ -58,15 +55,13 @@ export async function planProject(
       packages.push({ wanted: one, source, state, otherVersions })
     }
   }
-  const addresses = new Set(used.map(({ address }) => address))
-  const dropped = sources.filter((source) => !addresses.has(source.url) && isOf(source, project))
+  const dropped = sources.filter((source) => isUsedBy(source, project) && !isUsed(source))
   return { packages, dropped }
 }
 
-/** Whether a project uses a source. */
-export function isOf({ settings }: Pick<Source, 'settings'>, { folder }: Pick<ProjectName, 'folder'>): boolean {
-  const { projects = [] } = settings
-  return projects.some((project) => project.folder === folder)
+/** Whether the library has recorded that a project uses a source. */
+export function isUsedBy({ settings: { projects = [] } }: Source, { name, folder }: ProjectName): boolean {
+  return projects.some((project) => project.folder === folder && project.name === name)
 }
 
 /** The common name of a package by its address; the address itself if it is none. */
@@ -75,19 +70,28 @@ export function titleOf(address: string): string {
   return name === undefined ? address : packageTitle(name)
 }
 
-function withoutVersion(address: string): string {
+/** The address of a package without its version, which all its versions share. */
+export function withoutVersion(address: string): string {
   const name = parsePackageUrl(address)
   return name === undefined ? address : writePackageUrl({ ...name, version: null })
 }
 
-/** Lists the package versions that a project used, but none uses any more. */
+/** Lists the package versions that were added for projects, but that none uses any more. */
 export async function listUnused({ store }: Pick<Library, 'store'>): Promise<Source[]> {
-  return (await store.listSources()).filter(({ settings: { projects } }) => projects?.length === 0)
+  const sources = await store.listSources()
+  return sources.filter(
+    ({ settings: { isDependency = false, projects = [] } }) => isDependency && projects.length === 0,
+  )
 }
 
 /** The project that a folder belongs to: the one whose folder is nearest above it; undefined if the library has none. */
 export function findProject(sources: readonly Source[], folder: string): ProjectName | undefined {
   const projects = sources.flatMap(({ settings }) => settings.projects ?? [])
-  const around = projects.filter((project) => `${folder}/`.startsWith(`${project.folder.replace(/\/$/, '')}/`))
-  return around.sort((a, b) => b.folder.length - a.folder.length)[0]
+  const enclosing = projects.filter((project) => withSlash(folder).startsWith(withSlash(project.folder)))
+  return enclosing.sort((a, b) => b.folder.length - a.folder.length)[0]
+}
+
+/** A path that ends with a slash, with slashes as separators on every system. */
+function withSlash(path: string): string {
+  return `${path.replaceAll('\\', '/').replace(/\/+$/, '')}/`
 }

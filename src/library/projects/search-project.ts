@@ -3,7 +3,7 @@ import type { Library } from '../library.ts'
 import { searchLibrary } from '../search/search-library.ts'
 import type { SearchAnswer, SearchInput } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
-import { findProject, isOf } from './plan-project.ts'
+import { findProject, isUsedBy, titleOf, withoutVersion } from './plan-project.ts'
 
 /**
  * Searches for the project that a folder belongs to: the packages at the versions it uses first, and the other sources if those do not
@@ -18,21 +18,21 @@ export async function searchProject(
   if (folder === undefined) return searchLibrary(library, input, signal)
   const all = await library.store.listSources()
   const project = findProject(all, folder)
-  const own = project === undefined ? [] : all.filter((source) => isOf(source, project))
+  const own = project === undefined ? [] : all.filter((source) => isUsedBy(source, project))
   if (own.length === 0 || input.version !== undefined || (input.sources ?? []).length > 0) {
     return searchLibrary(library, preferOwnVersions(input, own), signal)
   }
-  const named = findNamedVersion(input.query, own)
-  const chosen = named === undefined ? own : findVersions(all, named)
-  if (named !== undefined && chosen.length > 0) return searchLibrary(library, withSources(input, chosen), signal)
+  const named = findNamedVersion(input.query, own, all)
+  if (named !== undefined && named.found.length > 0)
+    return searchLibrary(library, withSources(input, named.found), signal)
   const { cursor, ...first } = input
   const answer = await searchLibrary(library, withSources(first, own), signal)
   const notices =
     named === undefined
       ? []
       : [`${named.name} ${named.version} is not in the library; the project uses ${labelOf(named.own)}`]
-  const names = new Set(own.map(({ name }) => name))
-  const others = all.filter(({ id, name }) => !names.has(name) && !own.some((source) => source.id === id))
+  const packages = new Set(own.map(({ url }) => withoutVersion(url)))
+  const others = all.filter(({ url }) => !packages.has(withoutVersion(url)))
   if (answer.relevance === 'strong' || others.length === 0) {
     const shown = cursor === undefined ? answer : await searchLibrary(library, withSources(input, own), signal)
     return { ...shown, notices: [...notices, ...shown.notices] }
@@ -41,10 +41,13 @@ export async function searchProject(
   return { ...wider, notices: [...notices, ...wider.notices] }
 }
 
-/** A name without a version means the version that the project uses. */
+/** A name without a version means the versions that the project uses. */
 function preferOwnVersions(input: SearchInput, own: readonly Source[]): SearchInput {
   if (input.version !== undefined || input.sources === undefined) return input
-  const sources = input.sources.map((text) => own.find(({ name }) => name === text.trim())?.id ?? text)
+  const sources = input.sources.flatMap((text) => {
+    const named = own.filter(({ name, url }) => name === text.trim() || titleOf(url) === text.trim())
+    return named.length === 0 ? [text] : named.map(({ id }) => id)
+  })
   return { ...input, sources }
 }
 
@@ -57,24 +60,30 @@ interface NamedVersion {
   readonly version: string
   /** The version that the project uses. */
   readonly own: Source
+  /** Sources of the library with the named version. */
+  readonly found: readonly Source[]
 }
 
-/** The other version of a package of the project that a question names: `zod 3`, `zod@3.22`, `zod v3`. */
-function findNamedVersion(query: string, own: readonly Source[]): NamedVersion | undefined {
+/**
+ * The other version of a package of the project that a question names: `zod@3.22`, `zod v3`, `in zod 3?`. A number inside of a sentence counts
+ * only if the library has such a version: `retry 3 times` names none.
+ */
+function findNamedVersion(query: string, own: readonly Source[], all: readonly Source[]): NamedVersion | undefined {
   for (const source of own) {
-    const { name, version } = source
+    const title = titleOf(source.url)
     const pattern = new RegExp(
-      `(?<![\\w/@-])@?${escapeRegExp(name)}(?:\\.js)?[@\\s]\\s*v?(\\d+(?:\\.\\d+)*)(?![\\w.-])`,
+      `(?<![\\w/@-])${escapeRegExp(title)}(?:\\.js)?([@\\s]\\s*v?)(\\d+(?:\\.\\d+)*)(?![\\w.-]*\\w)`,
       'i',
     )
-    const [, given] = pattern.exec(query) ?? []
-    if (given !== undefined && !isVersion(version, given)) return { name, version: given, own: source }
+    const match = pattern.exec(query)
+    const [, sign = '', version] = match ?? []
+    if (match === null || version === undefined || isVersion(source.version, version)) continue
+    const same = all.filter(({ url }) => withoutVersion(url) === withoutVersion(source.url))
+    const found = same.filter((other) => isVersion(other.version, version))
+    const isCertain = /[@v]/i.test(sign) || /^\s*(?:[?.!,;:)]|$)/.test(query.slice(match.index + match[0].length))
+    if (found.length > 0 || isCertain) return { name: title, version, own: source, found }
   }
   return undefined
-}
-
-function findVersions(all: readonly Source[], { name, version }: NamedVersion): Source[] {
-  return all.filter((source) => source.name === name && isVersion(source.version, version))
 }
 
 /** Whether a version is the given one, or one of its line: `3.22.4` is of `3` and of `3.22`. */

@@ -6,7 +6,7 @@ import { crawlSource } from '../crawl/crawl-source.ts'
 import { withdrawAfterFailure } from '../crawl/withdraw-source.ts'
 import type { Library } from '../library.ts'
 import type { ProjectName, Source } from '../source.ts'
-import { isOf, type PackageState, planProject, titleOf, type WantedPackage } from './plan-project.ts'
+import { isUsedBy, type PackageState, planProject, titleOf, type WantedPackage } from './plan-project.ts'
 
 /** One step of a synchronisation. */
 export type SyncEvent =
@@ -31,17 +31,17 @@ export interface SyncResult {
 
 /**
  * Brings the library to the packages that a project uses now: reads those that are missing, and records which project uses which. Nothing is
- * removed. A package that fails does not stop the others. `used` are all packages of the project, also those that are not wanted now.
+ * removed. A package that fails does not stop the others. `isUsed` tells whether the project still uses a source, wanted now or not.
  */
 export async function* syncProject(
   library: Library,
   project: ProjectName,
   wanted: readonly WantedPackage[],
   signal: AbortSignal,
-  used: readonly WantedPackage[] = wanted,
+  isUsed: (source: Source) => boolean,
 ): AsyncGenerator<SyncEvent, void, void> {
   const { name, folder } = project
-  const { packages, dropped } = await planProject(library, project, wanted, used)
+  const { packages, dropped } = await planProject(library, project, wanted, isUsed)
   const toRead = packages.filter(({ state }) => state !== 'ready')
   let read = 0
   let failed = 0
@@ -71,7 +71,7 @@ async function readPackage(
   { wanted, source: known }: PackageState,
   signal: AbortSignal,
 ): Promise<SyncEvent & { readonly type: 'read' }> {
-  const source = known ?? (await addPackage(library, project, wanted))
+  const source = known === undefined ? await addPackage(library, project, wanted) : await locate(library, known, wanted)
   let summary: CrawlSummary | undefined
   try {
     for await (const event of crawlSource(library, source, { kind: 'add' }, signal)) {
@@ -85,6 +85,17 @@ async function readPackage(
   return { type: 'read', source, ...(await library.store.countContent(source.id)) }
 }
 
+/** Records where a known package is installed now. */
+async function locate(
+  { store }: Pick<Library, 'store'>,
+  known: Source,
+  { installedAt }: WantedPackage,
+): Promise<Source> {
+  if (installedAt === undefined || known.settings.installedAt === installedAt) return known
+  await store.updateSource(known.id, ({ settings }) => ({ settings: { ...settings, installedAt } }))
+  return { ...known, settings: { ...known.settings, installedAt } }
+}
+
 async function addPackage(
   library: Library,
   project: ProjectName,
@@ -92,7 +103,7 @@ async function addPackage(
 ): Promise<Source> {
   const { type, version } = parsePackageUrl(address) ?? { type: '', version: null }
   const name = toName(titleOf(address))
-  const settings = { projects: [project], ...(installedAt === undefined ? {} : { installedAt }) }
+  const settings = { projects: [project], isDependency: true, ...(installedAt === undefined ? {} : { installedAt }) }
   const input = { url: address, version: version ?? undefined, settings }
   try {
     return await addSource(library, { ...input, name })
@@ -105,15 +116,16 @@ async function addPackage(
 
 /** Records that a project uses a source. */
 async function join({ store }: Pick<Library, 'store'>, source: Source, project: ProjectName): Promise<void> {
-  if (isOf(source, project)) return
+  if (isUsedBy(source, project)) return
   await store.updateSource(source.id, ({ settings }) => ({
     settings: { ...settings, projects: [...(settings.projects ?? []), project] },
   }))
 }
 
 /** Records that a project does not use a source any more. */
-async function leave({ store }: Pick<Library, 'store'>, source: Source, { folder }: ProjectName): Promise<void> {
+async function leave({ store }: Pick<Library, 'store'>, source: Source, left: ProjectName): Promise<void> {
+  const isLeft = ({ name, folder }: ProjectName) => name === left.name && folder === left.folder
   await store.updateSource(source.id, ({ settings }) => ({
-    settings: { ...settings, projects: (settings.projects ?? []).filter((project) => project.folder !== folder) },
+    settings: { ...settings, projects: (settings.projects ?? []).filter((project) => !isLeft(project)) },
   }))
 }

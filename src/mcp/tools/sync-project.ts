@@ -27,17 +27,19 @@ export const syncProject: Tool = createTool({
   async run(args, { library, project, signal, progress }) {
     if (project === undefined) throw usageError('this server belongs to no project')
     const packages = await project.read()
-    const { choosePackages, listWanted, requireFiles } = await import('../../library/projects/choose-packages.ts')
+    const { choosePackages, createUseCheck, listWanted, requireFiles } = await import(
+      '../../library/projects/choose-packages.ts'
+    )
     const { syncProject: sync } = await import('../../library/projects/sync-project.ts')
     const { titleOf } = await import('../../library/projects/plan-project.ts')
     requireFiles(packages)
     const wanted = listWanted(choosePackages(packages.packages, args))
-    const used = listWanted(packages.packages)
+    const isUsed = createUseCheck(packages.packages)
     const read: string[] = []
     const failed: string[] = []
     const unused: string[] = []
     let ready = 0
-    for await (const event of sync(await library(), packages, wanted, signal, used)) {
+    for await (const event of sync(await library(), packages, wanted, signal, isUsed)) {
       if (event.type === 'reading') await progress(event.done, event.total, titleOf(event.wanted.address))
       else if (event.type === 'read') read.push(labelOf(event.source))
       else if (event.type === 'failed') failed.push(`${titleOf(event.wanted.address)}: ${oneLine(event.problem)}`)

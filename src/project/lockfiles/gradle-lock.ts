@@ -35,7 +35,7 @@ export function parseGradleLock(locks: readonly ProjectFile[], builds: readonly 
 
 /** The folders of the projects that a settings file includes: `include 'app', ':lib:core'`. */
 export function listGradleProjects({ text }: ProjectFile): string[] {
-  return [...text.matchAll(/^\s*include\s*\(?([^)\n]*(?:,\s*\n[^)\n]*)*)/gm)].flatMap(([, names = '']) =>
+  return [...text.matchAll(/^[ \t]*include[ \t]*\(?([^)\n]*(?:,\s*\n[^)\n]*)*)/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/["']:?([\w.:/-]+)["']/g)].map(([, name = '']) => name.replaceAll(':', '/')),
   )
 }

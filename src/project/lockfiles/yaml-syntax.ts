@@ -261,6 +261,8 @@ function findColon(text: string): number {
   if (start < 0) return -1
   const colon = start > 0 ? text.slice(start).search(/^\s*:(?:\s|$)/) : text.search(/:(?:\s|$)/)
   if (colon < 0 || (start === 0 && /^[{[]/.test(text))) return -1
+  // A colon in a comment is none.
+  if (start === 0 && /\s#/.test(text.slice(0, colon))) return -1
   return start > 0 ? text.indexOf(':', start) : colon
 }
 

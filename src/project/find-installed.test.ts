@@ -1,0 +1,69 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createInstalledFinder } from './find-installed.ts'
+import type { LockedPackage } from './locked-package.ts'
+
+let folder = ''
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), 'pharos-installed-'))
+})
+
+afterEach(() => fs.rmSync(folder, { recursive: true }))
+
+function write(path: string, content: object | string = ''): void {
+  fs.mkdirSync(dirname(join(folder, path)), { recursive: true })
+  fs.writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content))
+}
+
+/** Where a package is found, relative to the folder of the test, with its version. */
+function find(locked: Pick<LockedPackage, 'type' | 'name' | 'version'> & Partial<LockedPackage>): string | undefined {
+  const folders = { home: join(folder, 'home'), virtualEnv: join(folder, 'active') }
+  const found = createInstalledFinder(join(folder, 'app'), folders)({ isDirect: true, isDev: false, ...locked })
+  return found === undefined ? undefined : `${found.folder.slice(folder.length + 1)} ${found.version}`
+}
+
+test('finds an npm package where the lock file says, else in node_modules and in the store of pnpm', () => {
+  write('app/node_modules/lamp/package.json', { name: 'lamp', version: '2.0.0' })
+  write('app/node_modules/wick/node_modules/lamp/package.json', { name: 'lamp', version: '1.0.0' })
+  write('app/node_modules/.pnpm/@a+oil@3.0.0/node_modules/@a/oil/package.json', { name: '@a/oil', version: '3.0.0' })
+  const inner = 'node_modules/wick/node_modules/lamp'
+  expect(find({ type: 'npm', name: 'lamp', version: '1.0.0', folder: inner })).toBe(`app/${inner} 1.0.0`)
+  expect(find({ type: 'npm', name: 'lamp', version: '2.0.0' })).toBe('app/node_modules/lamp 2.0.0')
+  expect(find({ type: 'npm', name: 'lamp', version: '9.0.0' })).toBeUndefined()
+  expect(find({ type: 'npm', name: '@a/oil', version: '3.0.0' })).toContain('.pnpm/@a+oil@3.0.0')
+})
+
+test('without a lock file, takes the installed version if it is in the range', () => {
+  write('app/node_modules/lamp/package.json', { name: 'lamp', version: '2.1.0' })
+  expect(find({ type: 'npm', name: 'lamp', version: null, range: '^2.0.0' })).toBe('app/node_modules/lamp 2.1.0')
+  expect(find({ type: 'npm', name: 'lamp', version: null, range: '^1.0.0' })).toBeUndefined()
+  expect(find({ type: 'npm', name: 'lamp', version: null, range: 'latest' })).toBe('app/node_modules/lamp 2.1.0')
+})
+
+test('does not follow a lock file out of the project', () => {
+  write('private/lamp/package.json', { name: 'lamp', version: '1.0.0' })
+  expect(find({ type: 'npm', name: 'lamp', version: '1.0.0', folder: '../private/lamp' })).toBeUndefined()
+})
+
+test('prefers the Python environment of the project to the active one, and finds each version', () => {
+  write('app/.venv/lib/python3.11/site-packages/Lamp_Post-2.0.dist-info/RECORD')
+  write('active/lib/python3.11/site-packages/lamp_post-1.0.dist-info/RECORD')
+  expect(find({ type: 'pypi', name: 'lamp-post', version: null })).toMatch(/^app\/\.venv.* 2\.0$/)
+  expect(find({ type: 'pypi', name: 'lamp-post', version: '1.0' })).toMatch(/^active.* 1\.0$/)
+  expect(find({ type: 'pypi', name: 'lamp-post', version: '3.0' })).toBeUndefined()
+})
+
+test('finds a crate of the public registry only', () => {
+  write('home/.cargo/registry/src/crates.corp.example-1/lamp-1.0.0/Cargo.toml')
+  expect(find({ type: 'cargo', name: 'lamp', version: '1.0.0' })).toBeUndefined()
+  write('home/.cargo/registry/src/index.crates.io-6f17/lamp-1.0.0/Cargo.toml')
+  expect(find({ type: 'cargo', name: 'lamp', version: '1.0.0' })).toContain('index.crates.io-6f17')
+})
+
+test('finds no modules of Go and no packages of Maven', () => {
+  expect(find({ type: 'golang', name: 'golang.org/x/text', version: 'v0.3.0' })).toBeUndefined()
+  expect(find({ type: 'maven', name: 'a:b', version: '1.0' })).toBeUndefined()
+})
