@@ -192,7 +192,11 @@ test('a server refreshes by itself, shows when, and goes on after it was killed'
     await library.close()
     return crawls.filter(({ state, kind }) => state === 'completed' && kind === 'recrawl').length
   }
+  // A server that starts looks at once, while a running one would wait for its next look.
+  server.kill('SIGTERM')
+  await server.ended
   await shorten()
+  server = await start()
   await until(countCrawls, (count) => count >= 2)
   expect(JSON.stringify(await server.get('/api/search?q=lighthouse%20repainted'))).toContain('was repainted')
   server.kill('SIGKILL')
