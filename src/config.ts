@@ -242,8 +242,9 @@ export function lastSearchFile(environment: Readonly<Record<string, string | und
   return join(stateFolder(environment), 'last-search.json')
 }
 
-/** The command that opens an address: the first of BROWSER, or that of the system. */
+/** The command that opens a web address or a file: the first of BROWSER, or that of the system. */
 export function browserCommand(
+  kind: 'web' | 'file',
   environment: Readonly<Record<string, string | undefined>> = process.env,
   platform: string = process.platform,
 ): readonly string[] {
@@ -251,7 +252,9 @@ export function browserCommand(
   if (first.trim() !== '') return first.trim().split(/\s+/)
   if (platform === 'darwin') return ['open']
   // `start` would need a shell, which reads characters of an address as commands.
-  return platform === 'win32' ? ['rundll32', 'url.dll,FileProtocolHandler'] : ['xdg-open']
+  if (platform === 'win32' && kind === 'web') return ['rundll32', 'url.dll,FileProtocolHandler']
+  // Windows runs a script that is opened, so its file is only shown in its folder.
+  return platform === 'win32' ? ['explorer', '/select,"%s"'] : ['xdg-open']
 }
 
 /** Folders in which programs of this user keep their configuration. */
@@ -279,6 +282,13 @@ export function packageFolders(environment: Readonly<Record<string, string | und
 } {
   const { CARGO_HOME: cargoHome, VIRTUAL_ENV: virtualEnv } = environment
   return { home: homedir(), cargoHome: cargoHome || undefined, virtualEnv: virtualEnv || undefined }
+}
+
+/** The folders that the program creates for this user if nothing else is configured: data, cache and state. */
+export function ownFolders(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): readonly [data: string, cache: string, state: string] {
+  return [join(dataFolder(environment), 'pharos'), cacheHome(environment), stateFolder(environment)]
 }
 
 /** Folder for local data that belongs to a library but is not in it: the folder of its file, or a separate one for a database. */

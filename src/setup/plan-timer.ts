@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ServerCommand, UserFolders } from './agents.ts'
 import { type ConfigChange, checkIsOurs, planFile } from './plan-setup.ts'
@@ -34,19 +33,13 @@ export function planTimerRemoval(folders: UserFolders): ConfigChange[] {
   )
 }
 
-/** Removes the link by which systemd starts the timer with the session of the user. */
-export function removeTimerLink(folders: UserFolders): void {
-  rmSync(join(unitFolder(folders), 'timers.target.wants', `${UNIT_NAME}.timer`), { force: true })
-}
+/** Tells how to stop a timer whose units were removed: systemd keeps it loaded. */
+export const STOP_TIMER: string = `Stop it now: systemctl --user stop ${UNIT_NAME}.timer; systemctl --user daemon-reload`
 
 const UNIT_KINDS = ['service', 'timer'] as const
 
-function unitFolder({ config }: UserFolders): string {
-  return join(config, 'systemd', 'user')
-}
-
-function unitFile(folders: UserFolders, kind: (typeof UNIT_KINDS)[number]): string {
-  return join(unitFolder(folders), `${UNIT_NAME}.${kind}`)
+function unitFile({ config }: UserFolders, kind: (typeof UNIT_KINDS)[number]): string {
+  return join(config, 'systemd', 'user', `${UNIT_NAME}.${kind}`)
 }
 
 /** The program is searched for in the folder of Node too, because services lack the PATH of the shell. */

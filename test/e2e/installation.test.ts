@@ -79,6 +79,22 @@ describe('config', () => {
     expect(stdout).toContain('hosts = 7  environment')
     expect(stderr).toContain('PHAROS_HOSTS sets another value')
     expect(fs.readFileSync(sandbox.path('pharos.config.json'), 'utf8')).toBe('{\n  "hosts": 5\n}\n')
+    expect(fs.statSync(sandbox.path('pharos.config.json')).mode & 0o777).toBe(0o600)
+  })
+
+  test('writes through a symbolic link, and refuses a broken one', async () => {
+    sandbox.write({ 'dotfiles/pharos.json': '{"hosts": 5}' })
+    fs.chmodSync(sandbox.path('dotfiles/pharos.json'), 0o640)
+    fs.symlinkSync('dotfiles/pharos.json', sandbox.path('pharos.config.json'))
+    expect((await sandbox.runInProcess(['config', 'set', 'hosts', '6'])).code).toBe(0)
+    expect(fs.lstatSync(sandbox.path('pharos.config.json')).isSymbolicLink()).toBe(true)
+    expect(JSON.parse(fs.readFileSync(sandbox.path('dotfiles/pharos.json'), 'utf8'))).toEqual({ hosts: 6 })
+    expect(fs.statSync(sandbox.path('dotfiles/pharos.json')).mode & 0o777).toBe(0o640)
+
+    fs.symlinkSync('missing.json', sandbox.path('broken.json'))
+    const broken = await sandbox.runInProcess(['config', 'set', 'hosts', '6', '--config', 'broken.json'])
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('it is a link to a missing file')])
+    expect(fs.lstatSync(sandbox.path('broken.json')).isSymbolicLink()).toBe(true)
   })
 
   test.each([
@@ -146,18 +162,36 @@ describe('open', () => {
     ['javascript:alert(1)', 'neither a web page nor a file'],
     ['npm:react@18/README.md', 'neither a web page nor a file'],
     ['-h', 'neither a web page nor a file'],
+    ['file://other/lamp.md', 'neither a web page nor a file'],
   ])('%s is not opened', async (address, problem) => {
     const environment = useBrowser()
-    sandbox.write({ '.local/state/pharos/last-search.json': JSON.stringify({ hits: [address] }) })
+    sandbox.write({ '.local/state/pharos/last-search.json': JSON.stringify({ hits: [{ url: address }] }) })
     const { code, stderr } = await sandbox.runInProcess(['open', '1'], environment)
     expect(code).toBe(3)
     expect(stderr).toContain(problem)
     expect(fs.existsSync(sandbox.path('opened'))).toBe(false)
   })
 
+  test('a file of another machine is not opened, neither as a source nor as a hit', async () => {
+    const environment = useBrowser()
+    sandbox.write({ 'docs/lamp.md': '# Lamp\n\nThe lamp is lit at dusk.\n' })
+    expect((await sandbox.runInProcess(['add', 'docs'])).code).toBe(0)
+    const { default: Sqlite } = await import('better-sqlite3')
+    const db = new Sqlite(sandbox.path('.local/share/pharos/library.db'))
+    db.exec("UPDATE sources SET settings = json_set(settings, '$.machine', 'tower-2')")
+    db.close()
+    expect((await sandbox.runInProcess(['search', 'lamp'])).code).toBe(0)
+    for (const what of ['docs', '1']) {
+      const { code, stderr } = await sandbox.runInProcess(['open', what], environment)
+      expect([code, stderr]).toEqual([3, expect.stringContaining('it is on the machine tower-2')])
+    }
+    expect(fs.existsSync(sandbox.path('opened'))).toBe(false)
+  })
+
   test('a web address goes to the place that BROWSER marks, and a failing program is reported', async () => {
     const { BROWSER } = useBrowser()
-    sandbox.write({ '.local/state/pharos/last-search.json': '{"hits": ["https://docs.example.com/a?b=1&c=$(id)#d"]}' })
+    const hits = [{ url: 'https://docs.example.com/a?b=1&c=$(id)#d' }]
+    sandbox.write({ '.local/state/pharos/last-search.json': JSON.stringify({ hits }) })
     const command = `${BROWSER.split(':')[0]} --new %s`
     expect((await sandbox.runInProcess(['open'], { BROWSER: command })).code).toBe(0)
     expect(opened()).toBe('--new\nhttps://docs.example.com/a?b=1&c=$(id)#d')
@@ -207,6 +241,79 @@ describe('uninstall', () => {
     expect(new Set(listFiles())).toEqual(new Set([...before, 'docs.zip']))
     expect(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8')).toBe(cursor)
     expect((await sandbox.run(['uninstall'], noCodeCache)).stdout).toContain('left: your configuration')
+  })
+
+  test('suggests a command for the same library and configuration file', async () => {
+    sandbox.write({ 'docs/guide.md': '# Guide\n', 'my.json': '{}' })
+    expect((await sandbox.runInProcess(['add', 'docs', '--library', 'x.db'])).code).toBe(0)
+    const { stdout } = await sandbox.runInProcess(['uninstall', '--library', './x.db', '--config', 'my.json'])
+    expect(stdout).toContain(`uninstall --yes --config my.json --library ${sandbox.path('x.db')}\n`)
+  })
+
+  test('refuses a file or folder that is not a library, and removes nothing', async () => {
+    const { default: Sqlite } = await import('better-sqlite3')
+    new Sqlite(sandbox.path('other.db')).exec('CREATE TABLE mine (a)').close()
+    sandbox.write({ 'notes.txt': 'mine', 'empty.db': '', 'folder/a.txt': 'mine' })
+    const before = listFiles()
+    for (const name of ['notes.txt', 'empty.db', 'other.db', 'folder']) {
+      for (const flags of [[], ['--yes']]) {
+        const { code, stderr } = await sandbox.runInProcess(['uninstall', ...flags, '--library', name])
+        const problem = name === 'folder' ? 'it is a folder' : 'it is not a library of Pharos'
+        expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(problem)])
+      }
+    }
+    expect(listFiles()).toEqual(before)
+  })
+
+  test('leaves packs and files of the user beside a library and in a configured cache', async () => {
+    const ours = `cache-of-mine/folders/${'0a'.repeat(12)}.jsonl`
+    const mine = {
+      'pharos/packs/mine.zip': 'mine',
+      'pharos/library.db.imports/mine.txt': 'mine',
+      'cache-of-mine/folders/mine.txt': 'mine',
+      'cache-of-mine/gazetteer/mine/countries.json': 'mine',
+      'missing.db.failed.jsonl': 'mine',
+    }
+    sandbox.write({ ...mine, [ours]: '', 'cache-of-mine/gazetteer/world-countries@5.1.0/countries.json': '' })
+    sandbox.write({ 'docs/guide.md': '# Guide\n' })
+    expect((await sandbox.runInProcess(['add', 'docs', '--library', 'pharos/library.db'])).code).toBe(0)
+    sandbox.write({ 'pharos/library.db.imports/s1.jsonl': '' })
+    const uninstall = ['uninstall', '--yes', '--library']
+    const environment = { PHAROS_CACHE_FOLDER: sandbox.path('cache-of-mine') }
+    const { code, stdout } = await sandbox.runInProcess([...uninstall, 'pharos/library.db'], environment)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^left: exported packs in .*pharos\/packs$/m)
+    expect((await sandbox.runInProcess([...uninstall, 'missing.db'])).code).toBe(0)
+    expect(new Set(listFiles())).toEqual(new Set(['docs/guide.md', ...Object.keys(mine)]))
+  })
+
+  test('removes the library behind a symbolic link, and says that the link is left', async () => {
+    sandbox.write({ 'docs/guide.md': '# Guide\n' })
+    fs.mkdirSync(sandbox.path('disk'))
+    fs.mkdirSync(sandbox.path('.local/share/pharos'), { recursive: true })
+    fs.symlinkSync(sandbox.path('disk/library.db'), sandbox.path('.local/share/pharos/library.db'))
+    expect((await sandbox.runInProcess(['add', 'docs'])).code).toBe(0)
+    const { code, stdout } = await sandbox.runInProcess(['uninstall', '--yes'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^removed +library .*disk\/library\.db$/m)
+    expect(stdout).toMatch(/^left: the link .*pharos\/library\.db$/m)
+    expect(fs.readdirSync(sandbox.path('disk'))).toEqual([])
+  })
+
+  test('removes the link of a timer only with the timer, and says how to stop it', async () => {
+    const units = '.config/systemd/user'
+    const timer = `${units}/pharos-refresh.timer`
+    const link = `${units}/timers.target.wants/pharos-refresh.timer`
+    sandbox.write({ [timer]: '# mine\n' })
+    fs.mkdirSync(sandbox.path(`${units}/timers.target.wants`))
+    fs.symlinkSync(sandbox.path(timer), sandbox.path(link))
+    const left = await sandbox.runInProcess(['uninstall', '--yes'])
+    expect([left.stdout.includes('systemctl'), fs.existsSync(sandbox.path(link))]).toEqual([false, true])
+    fs.rmSync(sandbox.path(timer))
+    expect((await sandbox.runInProcess(['setup', '--timer', '--yes'])).code).toBe(0)
+    const removed = await sandbox.runInProcess(['uninstall', '--yes'])
+    expect(removed.stdout).toContain('systemctl --user stop pharos-refresh.timer')
+    expect(fs.readdirSync(sandbox.path(units), { recursive: true })).toEqual(['timers.target.wants'])
   })
 
   test('refuses while a server or an idle process uses the library', async () => {

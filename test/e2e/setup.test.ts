@@ -60,6 +60,19 @@ test('setup writes a configuration with which an agent starts Pharos and finds a
   expect(again.stdout).toContain('then ask one of them about docs.')
 })
 
+test('a copy of a file from before is named only if there is one', async () => {
+  const entry = '{"mcpServers": {"pharos": {"command": "old"}, "other": {"command": "other"}}}'
+  sandbox.write({ '.cursor/mcp.json': entry })
+  const updated = await sandbox.runInProcess(['setup', '--client', 'cursor', '--yes'])
+  expect(updated.stdout).toMatch(/^Cursor +server +updated +\.cursor\/mcp\.json$/m)
+  expect(fs.existsSync(sandbox.path('.cursor/mcp.json.before-pharos'))).toBe(false)
+  sandbox.write({ '.cursor/mcp.json': '{"mcpServers": {}}' })
+  const added = await sandbox.runInProcess(['setup', '--client', 'cursor', '--yes'])
+  expect(added.stdout).toContain('(before: .cursor/mcp.json.before-pharos)')
+  const again = await sandbox.runInProcess(['setup', '--client', 'cursor', '--yes', '--library', 'x.db'])
+  expect(again.stdout).toMatch(/updated .*\(before: \.cursor\/mcp\.json\.before-pharos\)$/m)
+})
+
 test('a file that cannot be parsed is named with its line, and the exit code is 1', async () => {
   sandbox.write({ '.cursor/mcp.json': '{ "mcpServers": ' })
   const { code, stdout } = await sandbox.run(['setup', '--yes'])
@@ -77,9 +90,13 @@ test('setup prints the lines to add if it finds no agent, and refuses the name o
   expect(unknown.stderr).toContain('--client: expected some of claude-code')
 })
 
-test('the password of a library is not written into files of other programs', async () => {
+test.each([
+  'postgres://me:s3cret@db.example/docs',
+  'postgres://me@db.example/docs?sslmode=require&password=s3cret',
+  'postgres://me:s3cret@/docs?host=/run',
+])('the password of %s is not written into files of other programs', async (library) => {
   sandbox.write({ '.cursor/mcp.json': '{}' })
-  const { code, stderr } = await sandbox.run(['setup', '--yes', '--library', 'postgres://me:s3cret@db.example/docs'])
+  const { code, stderr } = await sandbox.runInProcess(['setup', '--yes', '--library', library])
   expect(code).toBe(2)
   expect(stderr).toContain('the address has a password')
   expect(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8')).toBe('{}')

@@ -116,13 +116,22 @@ test('a missing variable stops a crawl before anything is requested or stored, a
 })
 
 test('a crawl continues without the headers of another origin whose variable is missing', async () => {
-  const other = await openClosedSite({ '/': page('Closed') })
-  const site = await openTestSite({ '/': page('Open', [`${other.origin}/`]) })
-  const library = { ...(await openTestLibrary()), siteHeaders: siteHeadersFor(other, {}) }
-  const { source } = await prepareSource(library, { url: `${site.origin}/`, scope: { reach: 'domain' } })
+  const other = await openTestSite({ '/robots.txt': text('User-agent: *\n') })
+  const site = await openTestSite({ '/robots.txt': redirect(`${other.origin}/robots.txt`), '/': page('Open') })
+  const entries = [
+    `${site.origin} Cookie=DOCS_COOKIE`,
+    `${other.origin} Cookie=DOCS_COOKIE`,
+    `${other.origin} X-Key=DOCS_KEY`,
+  ]
+  const siteHeaders = createSiteHeaderLookup(entries, { DOCS_COOKIE: COOKIE })
+  const library = { ...(await openTestLibrary()), siteHeaders }
+  const { source } = await prepareSource(library, { url: `${site.origin}/` })
   const { summary } = await runCrawl(library, source, { kind: 'add' }, site.origin)
-  expect(summary.end).toBe('completed')
-  expect(other.requests.every(({ headers }) => headers['cookie'] === undefined)).toBe(true)
+  expect(summary).toMatchObject({ end: 'completed', indexed: 1 })
+  expect(new Set(site.requests.map(({ headers }) => headers['cookie']))).toEqual(new Set([COOKIE]))
+  expect(other.requestedPaths()).toContain('/robots.txt')
+  for (const { headers } of other.requests) expect(headers).not.toHaveProperty('x-key')
+  for (const { headers } of other.requests) expect(headers).not.toHaveProperty('cookie')
 })
 
 test('a page that demands a login is not stored when the cookie is refused', async () => {

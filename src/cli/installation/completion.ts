@@ -56,11 +56,22 @@ const NO_LABELS: SourceLabels = { sources: [], versions: [] }
 async function readLabels(words: readonly string[]): Promise<SourceLabels> {
   const library = findLibrary(words)
   if (library === undefined || isPostgres(library)) return NO_LABELS
-  const { listSourceNames } = await import('../../store/sqlite/database/list-source-names.ts')
-  const labels = listSourceNames(library)
+  const labels = await listLabels(library)
   const sources = labels.flatMap(({ name, version }) => [name, ...(version === null ? [] : [`${name}@${version}`])])
   const versions = labels.flatMap(({ version }) => version ?? [])
   return { sources: sortUnique(sources), versions: sortUnique(versions) }
+}
+
+/** The names and versions of the sources of a library file; none if it is missing or cannot be read. */
+async function listLabels(
+  library: string,
+): Promise<readonly { readonly name: string; readonly version: string | null }[]> {
+  const { listSourceNames } = await import('../../store/sqlite/list-source-names.ts')
+  try {
+    return listSourceNames(library)
+  } catch {
+    return []
+  }
 }
 
 /** The library that the line means; undefined if the configuration is not valid. */

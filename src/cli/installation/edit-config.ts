@@ -4,7 +4,7 @@ import { readConfig } from '../../config.ts'
 import { codeOf, PharosError } from '../../core/errors.ts'
 import { CONFIG_FILE_NAME, findGroup, NO_FILE } from '../../settings/read-config-file.ts'
 import { SETTINGS, type SettingName } from '../../settings/settings.ts'
-import { replaceFile } from '../../setup/apply-changes.ts'
+import { isBrokenLink, replaceFile } from '../../setup/apply-changes.ts'
 import { ConfigSyntaxError } from '../../setup/config-syntax-error.ts'
 import { readJsonEntry, setJsonEntry } from '../../setup/edit-json.ts'
 
@@ -21,7 +21,8 @@ export function writeSettingToFile(name: SettingName, text: string, given: strin
   const after = editText(before, name, parseInput(name, text, dirname(file)), file)
   // The environment is left out, because it would hide an invalid value of the file.
   readConfig({ file, text: after, environment: {}, folder: dirname(file) })
-  replaceFile(file, after)
+  // Only its owner may read a new file, because it may hold keys of services.
+  replaceFile(file, after, 0o600)
   return file
 }
 
@@ -29,8 +30,10 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') return ''
-    throw new PharosError('CONFIG_UNREADABLE', { file, problem: 'it cannot be read' }, { cause })
+    const isBroken = isBrokenLink(file)
+    if (codeOf(cause) === 'ENOENT' && !isBroken) return ''
+    const problem = isBroken ? 'it is a link to a missing file' : 'it cannot be read'
+    throw new PharosError('CONFIG_UNREADABLE', { file, problem }, { cause })
   }
 }
 

@@ -21,10 +21,9 @@ const INDENT = '   '
 /** Maximum number of text lines per hit. */
 const MAX_HIT_LINES = 3
 
-/** The addresses of an answer in the order in which its hits are numbered, with passages or without. */
-export function listHitUrls({ passages, more }: SearchAnswer, isFull: boolean): string[] {
-  const hits = isFull ? [...passages, ...more] : groupByPage({ passages, more }).map(([best]) => best)
-  return hits.map(({ url }) => url)
+/** The hits of an answer in the order in which they are numbered, with passages or without. */
+export function listHits({ passages, more }: SearchAnswer, isFull: boolean): (Passage | PageMention)[] {
+  return isFull ? [...passages, ...more] : groupByPage({ passages, more }).map(([best]) => best)
 }
 
 /** The hits of each page, best page first. */

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { PharosError } from '../../core/errors.ts'
 import { findSource } from '../../library/sources/find-source.ts'
-import { readLastHits } from '../last-search.ts'
+import { findOtherMachine } from '../../library/sources/other-machine.ts'
+import { type RememberedHit, readLastHits } from '../last-search.ts'
 import { addLibraryOptions, withLibrary } from '../library.ts'
 import { openInBrowser } from '../open-in-browser.ts'
 import { type CommonFlags, configOf } from '../options/options.ts'
@@ -17,13 +18,18 @@ export function addOpen(program: Command, streams: Streams): void {
   addLibraryOptions(command).action(async (what: string | undefined, flags: CommonFlags) => {
     const terminal = new Terminal(flags, streams)
     const isNumber = /^\d+$/.test(what ?? '1')
-    const address = isNumber ? findHit(Number(what ?? 1)) : await findStart(command, what ?? '')
+    const { url: address, machine } = isNumber ? findHit(Number(what ?? 1)) : await findStart(command, what ?? '')
+    if (machine !== undefined) {
+      // The same path on this machine holds something else.
+      const problem = `it is on the machine ${machine}`
+      throw new PharosError('OPEN_FAILED', { address, problem, advice: 'open it there, or read it with `pharos read`' })
+    }
     await openInBrowser(address)
     terminal.answer(printableLine(address), { opened: address })
   })
 }
 
-function findHit(number: number): string {
+function findHit(number: number): RememberedHit {
   const hits = readLastHits()
   const hit = hits?.[number - 1]
   if (hit !== undefined) return hit
@@ -34,6 +40,9 @@ function findHit(number: number): string {
   throw new PharosError('USAGE', { problem, advice: 'search first: `pharos search "…"`' })
 }
 
-function findStart(command: Command, name: string): Promise<string> {
-  return withLibrary(configOf(command), async (library) => (await findSource(library, name)).url)
+function findStart(command: Command, name: string): Promise<RememberedHit> {
+  return withLibrary(configOf(command), async (library) => {
+    const source = await findSource(library, name)
+    return { url: source.url, machine: findOtherMachine(library, source) }
+  })
 }

@@ -6,14 +6,17 @@ import { isCompactPack } from '../../core/pack/pack.ts'
 import type { PackHit } from '../../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
 import { writeList } from '../../core/text/list.ts'
+import { isLocalUrl } from '../../core/url/file-url.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
+import type { Library } from '../../library/library.ts'
 import type { Store } from '../../library/ports/store.ts'
 import { answerRecord } from '../../library/search/answer-record.ts'
 import { describeDoubt } from '../../library/search/display-text.ts'
 import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../../library/search/search-library.ts'
 import { DUPLICATES, ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../../library/search.ts'
+import { findOtherMachine } from '../../library/sources/other-machine.ts'
 import { flagName } from '../../settings/settings.ts'
-import { rememberHits } from '../last-search.ts'
+import { type RememberedHit, rememberHits } from '../last-search.ts'
 import { createHint, createHintFor, printableLabel, withLibrary, writeEmptyLibrary } from '../library.ts'
 import { withOldNames } from '../options/old-names.ts'
 import {
@@ -29,7 +32,7 @@ import { addPackOption, findFile, openGivenPack, type PackOptionFlags, refuseFla
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
 import { type Colors, countOf, printableLine, type Streams, Terminal } from '../terminal.ts'
 import {
-  listHitUrls,
+  listHits,
   writeAnswer,
   writeHits,
   writeMarkdownAnswer,
@@ -134,7 +137,7 @@ async function answerFromLibrary(
     const answer = await searchLibrary(library, { query, ...searchOptionsOf(flags) })
     const isEmpty = answer.passages.length + answer.more.length === 0
     // Programs read JSON, and must not change what a user opens next.
-    if (!terminal.isJson) rememberHits(listHitUrls(answer, isFull(flags)))
+    if (!terminal.isJson) rememberHits(await locateHits(library, listHits(answer, isFull(flags))))
     if (!isEmpty || terminal.isJson) {
       const { answerColors: colors, hasLinks, columns } = terminal
       const screen = { colors, hasLinks, columns }
@@ -267,6 +270,17 @@ const LIBRARY_ONLY = [
   'cursor',
 ] as const
 
+/** The addresses of hits, with the machines of files that are on other machines. */
+async function locateHits(
+  library: Pick<Library, 'runner' | 'store'>,
+  hits: readonly { readonly sourceId: string; readonly url: string }[],
+): Promise<RememberedHit[]> {
+  if (!hits.some(({ url }) => isLocalUrl(url))) return hits.map(({ url }) => ({ url }))
+  const sources = await library.store.listSources()
+  const machines = new Map(sources.map((source) => [source.id, findOtherMachine(library, source)]))
+  return hits.map(({ url, sourceId }) => ({ url, machine: machines.get(sourceId) }))
+}
+
 async function answerFromPack(
   command: Command,
   query: string,
@@ -288,7 +302,7 @@ async function answerFromPack(
     symbolPrefix: flags.symbol,
     explain: flags.explain,
   })
-  if (!terminal.isJson) rememberHits(hits.map(({ path }) => path))
+  if (!terminal.isJson) rememberHits(hits.map(({ path }) => ({ url: path })))
   if (flags.symbol !== undefined && isCompactPack(packed.pack)) {
     terminal.note('--symbol finds nothing in a compact pack, which keeps no definitions; pack again with --full')
   } else if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')

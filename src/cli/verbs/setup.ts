@@ -1,13 +1,14 @@
+import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type EffectiveConfig, userFolders } from '../../config.ts'
 import { PharosError, usageError } from '../../core/errors.ts'
 import { writeList } from '../../core/text/list.ts'
-import { isPostgres } from '../../core/url/postgres-address.ts'
+import { hidePassword, isPostgres } from '../../core/url/postgres-address.ts'
 import { AGENTS, type ServerCommand } from '../../setup/agents.ts'
 import { applyChanges } from '../../setup/apply-changes.ts'
 import { backupOf, type ConfigChange, planRemoval, planSetup, writeSnippet } from '../../setup/plan-setup.ts'
-import { planTimer, planTimerRemoval, removeTimerLink, UNIT_NAME } from '../../setup/plan-timer.ts'
+import { planTimer, planTimerRemoval, STOP_TIMER, UNIT_NAME } from '../../setup/plan-timer.ts'
 import { readSkill } from '../../setup/skill.ts'
 import { ChecksFailedError } from '../checks-failed-error.ts'
 import { findCommandNames } from '../command-names.ts'
@@ -69,10 +70,7 @@ export function addSetup(program: Command, streams: Streams): void {
 async function setUpTimer(config: EffectiveConfig, flags: SetupFlags, terminal: Terminal): Promise<void> {
   const folders = userFolders()
   if (flags.remove === true) {
-    const isWritten = await carryOut(planTimerRemoval(folders), flags, terminal, [
-      `Stop it now: systemctl --user stop ${UNIT_NAME}.timer; systemctl --user daemon-reload`,
-    ])
-    if (isWritten) removeTimerLink(folders)
+    await carryOut(planTimerRemoval(folders), flags, terminal, [STOP_TIMER])
     return
   }
   await carryOut(planTimer(folders, findRefresh(config)), flags, terminal, [
@@ -81,13 +79,13 @@ async function setUpTimer(config: EffectiveConfig, flags: SetupFlags, terminal: 
   ])
 }
 
-/** Shows a plan, writes it if the user agrees, and says what is `next`. Returns whether it was written. */
+/** Shows a plan, writes it if the user agrees, and says what is `next`. */
 async function carryOut(
   plan: readonly ConfigChange[],
   flags: SetupFlags,
   terminal: Terminal,
   next: readonly string[],
-): Promise<boolean> {
+): Promise<void> {
   const isWanted = plan.some(({ before, after }) => before !== after)
   const isConfirmed = isWanted && (await askToWrite(plan, flags, terminal))
   const failed = isConfirmed ? applyChanges(plan) : []
@@ -96,7 +94,6 @@ async function carryOut(
     isWritten: isConfirmed,
   })
   if (failed.length > 0 || plan.some(({ status }) => status === 'left-alone')) throw new ChecksFailedError()
-  return isConfirmed
 }
 
 function checkFlags({ client = [], global: isGlobal, project, timer, skill }: SetupFlags): void {
@@ -142,7 +139,7 @@ function findRefresh({ values, origins, file }: EffectiveConfig): ServerCommand 
 const ADVICE = 'set the library in pharos.config.json or PHAROS_LIBRARY'
 
 function withoutPassword(library: string, advice: string): string {
-  if (!URL.parse(library)?.password) return library
+  if (hidePassword(library) === library) return library
   const problem = '--library: the address has a password, which would stand in files of other programs'
   throw new PharosError('USAGE', { problem, advice })
 }
@@ -221,7 +218,8 @@ const WORDS: Readonly<Record<ConfigChange['status'], readonly [string, string]>>
 /** `Cursor          ~/.cursor/mcp.json     added` */
 function writeChange({ program, kind, file, status, problem, before }: ConfigChange, mood: 'would' | 'did'): string {
   const word = WORDS[status][mood === 'would' ? 0 : 1]
-  const hasBackup = kind === 'server' && before !== null && (status === 'add' || status === 'update')
+  const isBackedUp = kind === 'server' && before !== null && status === 'add'
+  const hasBackup = isBackedUp || (status === 'update' && existsSync(backupOf(file)))
   const note = problem !== undefined ? `: ${problem}` : hasBackup ? ` (before: ${shortPath(backupOf(file))})` : ''
   return printableLine(`${program.name.padEnd(16)}${kind.padEnd(8)}${word.padEnd(10)} ${shortPath(file)}${note}`)
 }

@@ -22,6 +22,7 @@ import type { Crawl, CrawlRunOptions, Store } from '../ports/store.ts'
 import { isTree, type OpenTree } from '../ports/tree.ts'
 import { scheduleAfterCrawl } from '../refresh/schedule.ts'
 import { labelOf, type Source, type SourceChange, type SourceSettings } from '../source.ts'
+import { findOtherMachine } from '../sources/other-machine.ts'
 import { hasRecentHeartbeat } from '../sources/source-status.ts'
 import { resolveScope } from './add-source.ts'
 import { createClassifyingReader } from './classifying-reader.ts'
@@ -319,12 +320,12 @@ async function recordFailure(
 }
 
 /** Throws if the tree is on another machine, because the same path on this machine holds something else. */
-function refuseOtherMachine({ runner }: Pick<Library, 'runner'>, { url, settings: { machine } }: Source): void {
-  const thisMachine = machineOf(runner)
-  if (machine === undefined || machine === thisMachine) return
-  const machines = `it is on the machine ${machine}, and this is ${thisMachine}`
+function refuseOtherMachine(library: Pick<Library, 'runner'>, source: Source): void {
+  const machine = findOtherMachine(library, source)
+  if (machine === undefined) return
+  const machines = `it is on the machine ${machine}, and this is ${machineOf(library.runner)}`
   const problem = `${machines}; crawl it there, or remove it and add it here`
-  throw usageError(`${url} cannot be read: ${problem}`)
+  throw usageError(`${source.url} cannot be read: ${problem}`)
 }
 
 /** Opens the tree of a source. */

@@ -1,5 +1,6 @@
-import { type Library, machineOf, type SourceState } from '../library.ts'
+import type { Library, SourceState } from '../library.ts'
 import type { Source } from '../source.ts'
+import { findOtherMachine } from '../sources/other-machine.ts'
 import { isBeingCrawled } from '../sources/source-status.ts'
 import { beginAttempt, isDue, scheduleAfterProblem } from './schedule.ts'
 
@@ -8,10 +9,9 @@ export type ScheduledSource = Source & Required<Pick<Source, 'refresh'>>
 
 /** Lists the sources with a schedule, most overdue first. Local trees of other machines are left out, because they cannot be read here. */
 export async function listScheduled({ store, runner }: Pick<Library, 'store' | 'runner'>): Promise<ScheduledSource[]> {
-  const thisMachine = machineOf(runner)
-  const isReadable = ({ settings: { machine } }: Source) => machine === undefined || machine === thisMachine
   const scheduled = (await store.listSources()).filter(
-    (source): source is ScheduledSource => source.refresh !== undefined && isReadable(source),
+    (source): source is ScheduledSource =>
+      source.refresh !== undefined && findOtherMachine({ runner }, source) === undefined,
   )
   return scheduled.sort((a, b) => a.refresh.dueAt - b.refresh.dueAt)
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { zeroTable } from '../../../../test/damage-library.ts'
-import { checkFile, type Database, openDatabase, writeTo } from './database.ts'
+import { checkFile, type Database, isLibrary, isLibraryOpen, openDatabase, writeTo } from './database.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-database-'))
 let files = 0
@@ -84,6 +84,12 @@ describe('writing to a library that cannot be written', () => {
     ).rejects.toBe(error)
     db.close()
   })
+})
+
+test('a folder is reported, whether it is asked for its mark or for its use', () => {
+  for (const inspect of [isLibrary, isLibraryOpen]) {
+    expect(() => inspect(folder)).toThrow(`the library ${folder} cannot be used: it is a folder`)
+  }
 })
 
 describe('damaged library file', () => {

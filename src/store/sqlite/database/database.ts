@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { messageOf, PharosError } from '../../../core/errors.ts'
 import { createDamageError } from '../../common/damage.ts'
 import { copyToTemp, createFile, findObstacle, isDenied, type Obstacle, obstacleOf } from './create-file.ts'
 import { compileLazily } from './lazy-statements.ts'
-import { isCurrent, migrate } from './schema.ts'
+import { isCurrent, isOwned, migrate } from './schema.ts'
 import { seedTypes } from './seed-types.ts'
 
 /** A connection to a library file. */
@@ -60,11 +60,26 @@ export function checkFile(path: string): string | undefined {
   }
 }
 
+/** Whether a file is a library of any version, even a damaged one whose header is sound. */
+export function isLibrary(path: string): boolean {
+  let db: Database | undefined
+  try {
+    db = openForInspection(path)
+    return isOwned(db)
+  } catch (error) {
+    if (isDamage(error)) return false
+    throw asLibraryError(error, path)
+  } finally {
+    db?.close()
+  }
+}
+
 /** Whether a process has the library open, even if it does nothing at the moment. Writes nothing. */
 export function isLibraryOpen(path: string): boolean {
   if (!existsSync(path)) return false
-  const db = new Sqlite(path, { fileMustExist: true, timeout: 0 })
+  let db: Database | undefined
   try {
+    db = new Sqlite(path, { fileMustExist: true, timeout: 0 })
     // In this mode the first access needs a lock that no other connection allows.
     db.pragma('locking_mode = EXCLUSIVE')
     db.prepare('SELECT count(*) FROM sqlite_master').get()
@@ -72,10 +87,10 @@ export function isLibraryOpen(path: string): boolean {
   } catch (error) {
     if (codeOf(error).startsWith('SQLITE_BUSY')) return true
     // A damaged library is not in use.
-    if (codeOf(error).startsWith('SQLITE_')) return false
-    throw error
+    if (isDamage(error)) return false
+    throw asLibraryError(error, path)
   } finally {
-    db.close()
+    db?.close()
   }
 }
 
@@ -101,11 +116,17 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
     return db
   } catch (cause) {
     db?.close()
-    const error = explainFailure(cause, path)
-    if (error instanceof PharosError) throw error
-    const problem = cause instanceof Error ? cause.message : String(cause)
-    throw new PharosError('LIBRARY_UNUSABLE', { library: path, problem }, { cause })
+    throw asLibraryError(cause, path)
   }
+}
+
+/** The error to report if a library cannot be opened. */
+function asLibraryError(cause: unknown, path: string): PharosError {
+  const error = explainFailure(cause, path)
+  if (error instanceof PharosError) return error
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const problem = isFolder ? 'it is a folder' : messageOf(cause)
+  return new PharosError('LIBRARY_UNUSABLE', { library: path, problem }, { cause })
 }
 
 function limitMemory(db: Database): void {
@@ -253,6 +274,10 @@ function explainFailure(error: unknown, library: string): unknown {
   if (obstacle === undefined) return error
   const { type, problem } = obstacle
   return new PharosError(type === 'full' ? 'LIBRARY_FULL' : 'LIBRARY_READ_ONLY', { library, problem }, { cause: error })
+}
+
+function isDamage(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_NOTADB' || codeOf(error).startsWith('SQLITE_CORRUPT')
 }
 
 /** The damage error when SQLite found unreadable pages; undefined for any other failure. */

@@ -224,12 +224,16 @@ export function isCurrent(db: Database, library: string): boolean {
   return db.transaction(() => checkVersion(db, library))() === SCHEMA_VERSION
 }
 
+/** Whether a database has the mark of this program. */
+export function isOwned(db: Database): boolean {
+  return Number(db.pragma('application_id', { simple: true })) === APPLICATION_ID
+}
+
 /** The schema version of a database, if it is a library or empty. */
 function checkVersion(db: Database, library: string): number {
   const found = Number(db.pragma('user_version', { simple: true }))
-  const owner = Number(db.pragma('application_id', { simple: true }))
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
-  if (owner !== APPLICATION_ID && !isEmpty) {
+  if (!isOwned(db) && !isEmpty) {
     throw new PharosError('LIBRARY_UNUSABLE', { library, problem: 'it is a database of another program' })
   }
   if (!isEmpty && found < FIRST_VERSION) {
