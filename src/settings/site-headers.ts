@@ -77,13 +77,9 @@ export function createSiteHeaderLookup(
   }
 }
 
-/** Lists the variables that are configured but not set. */
-export function listUnsetVariables(
-  entries: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): string[] {
-  const names = [...parseSiteHeaders(entries).values()].flatMap((headers) => [...headers.values()])
-  return [...new Set(names)].filter((name) => (environment[name] ?? '').trim() === '')
+/** Lists the variables that hold headers. */
+export function listHeaderVariables(entries: readonly string[]): string[] {
+  return [...new Set([...parseSiteHeaders(entries).values()].flatMap((headers) => [...headers.values()]))]
 }
 
 const EXPECTED =

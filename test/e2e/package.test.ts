@@ -242,10 +242,13 @@ test('started by npx, setup writes the name and the version from package.json, w
     const program = join(temporary, NAME, 'dist/cli/main.js')
     const { code, stdout } = await sandbox.start(process.execPath, [program, 'setup', '--yes'], {}).ended
     expect(code).toBe(0)
-    expect(stdout).toContain('npx @example/renamed@7.8.9 add <address>')
+    expect(stdout).toContain('npx @example/renamed@7.8.9 add <url>')
     expect(JSON.parse(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8'))).toEqual({
       mcpServers: { pharos: { command: 'npx', args: ['-y', '@example/renamed@7.8.9', 'mcp'] } },
     })
+    // systemd starts only programs with an absolute path.
+    const timer = await sandbox.start(process.execPath, [program, 'setup', '--timer', '--dry-run'], {}).ended
+    expect(timer.stdout).toMatch(/^ {2}ExecStart=\/\S*\/npx -y @example\/renamed@7\.8\.9 refresh --due /m)
   } finally {
     sandbox.remove()
   }
