@@ -1,5 +1,8 @@
 // Writes what registries and agents read about this package, from package.json: the entry for the MCP registry, the plugin for Claude Code
-// and the links of the README that install the server. scripts/make-bundle.mjs uses the same facts.
+// and the part of the README that installs the server. scripts/make-bundle.mjs uses the same facts.
+//
+// Until package.json names a repository, the package counts as unpublished and nothing written here lets npm fetch it: whoever registers
+// its name first could run code on the machines of its users.
 //
 //   node scripts/manifests.mjs            writes the files
 //   node scripts/manifests.mjs --check    exits with 1 when a file is out of date
@@ -62,16 +65,18 @@ function describeServer(manifest) {
     description,
     version,
     ...(source && { repository: { url, source } }),
-    packages: [
-      {
-        registryType: 'npm',
-        identifier: name,
-        version,
-        runtimeHint: 'npx',
-        transport: { type: 'stdio' },
-        packageArguments: [{ type: 'positional', value: 'mcp' }],
-      },
-    ],
+    ...(isPublished(manifest) && {
+      packages: [
+        {
+          registryType: 'npm',
+          identifier: name,
+          version,
+          runtimeHint: 'npx',
+          transport: { type: 'stdio' },
+          packageArguments: [{ type: 'positional', value: 'mcp' }],
+        },
+      ],
+    }),
   }
 }
 
@@ -95,10 +100,19 @@ function findRepository({ repository }) {
   return repository?.url.replace(/^git\+/, '').replace(/\.git$/, '')
 }
 
-/** The entry of the server in the configuration of an agent. It works on every machine that has Node, without an installation. */
-function writeEntry(manifest, agentId) {
-  const agent = AGENTS.find(({ id }) => id === agentId)
-  return agent.writeEntry({ command: 'npx', args: ['-y', manifest.name, 'mcp'] })
+/** Whether the package is published under a name that is ours. */
+function isPublished(manifest) {
+  return findRepository(manifest) !== undefined
+}
+
+/** The command that starts this version of the published package on every machine that has Node, without an installation. */
+function startPackage({ name, version }) {
+  return { command: 'npx', args: ['-y', `${name}@${version}`, 'mcp'] }
+}
+
+/** The entry of a server in the configuration of an agent. */
+function writeEntry(server, agentId) {
+  return AGENTS.find(({ id }) => id === agentId).writeEntry(server)
 }
 
 /**
@@ -106,35 +120,40 @@ function writeEntry(manifest, agentId) {
  * opens `cursor://anysphere.cursor-deeplink/mcp/install` or `vscode:mcp/install`.
  */
 function createInstallLinks(manifest) {
-  const cursor = Buffer.from(JSON.stringify(writeEntry(manifest, 'cursor'))).toString('base64')
-  const code = JSON.stringify(writeEntry(manifest, 'vscode'))
+  const cursor = Buffer.from(JSON.stringify(writeEntry(startPackage(manifest), 'cursor'))).toString('base64')
+  const code = JSON.stringify(writeEntry(startPackage(manifest), 'vscode'))
   return {
     Cursor: `https://cursor.com/en/install-mcp?name=${SERVER_NAME}&config=${encodeURIComponent(cursor)}`,
     'VS Code': `https://vscode.dev/redirect/mcp/install?name=${SERVER_NAME}&config=${encodeURIComponent(code)}`,
   }
 }
 
-/** The README with the command that starts the package, and with the targets of the two links. */
+/** The README with the part between its marks, which is empty until the package is published. */
 function updateReadme(text, manifest) {
-  const links = Object.entries(createInstallLinks(manifest))
-  const replacements = [
-    [/`npx -y \S+ mcp`/, `\`npx -y ${manifest.name} mcp\``],
-    ...links.map(([title, url]) => [new RegExp(`\\[${title}\\]\\([^)]*\\)`), `[${title}](${url})`]),
-  ]
-  return replacements.reduce((changed, [pattern, replacement]) => {
-    if (!pattern.test(changed)) throw new Error(`README.md has nothing like ${replacement}`)
-    return changed.replace(pattern, () => replacement)
-  }, text)
+  const [start, end] = ['<!-- install -->\n', '<!-- /install -->\n']
+  const [before, rest] = [text.slice(0, text.indexOf(start)), text.slice(text.indexOf(end))]
+  if (!text.includes(start) || before.length > text.indexOf(end)) {
+    throw new Error(`README.md has no ${start.trim()} before ${end.trim()}`)
+  }
+  return `${before}${start}${isPublished(manifest) ? writeInstallation(manifest) : ''}${rest}`
+}
+
+function writeInstallation(manifest) {
+  const { command, args } = startPackage(manifest)
+  const links = Object.entries(createInstallLinks(manifest)).map(([title, url]) => `[${title}](${url})`)
+  const started = `\`${[command, ...args].join(' ')}\` starts the same server without a clone`
+  return `\n${started}, with Node ${manifest.engines.node.replace('>=', '')} or later. One click adds it to ${links.join(' or ')}.\n\n`
 }
 
 /** Path → text of every file. */
 function writeFiles(manifest) {
   const json = (value) => `${JSON.stringify(value, null, 2)}\n`
   const readme = fs.readFileSync(join(root, 'README.md'), 'utf8')
+  const server = isPublished(manifest) ? startPackage(manifest) : { command: SERVER_NAME, args: ['mcp'] }
   return {
     'server.json': json(describeServer(manifest)),
     'plugin/.claude-plugin/plugin.json': json(describePlugin(manifest)),
-    'plugin/.mcp.json': json({ mcpServers: { [SERVER_NAME]: writeEntry(manifest, 'claude-code') } }),
+    'plugin/.mcp.json': json({ mcpServers: { [SERVER_NAME]: writeEntry(server, 'claude-code') } }),
     'README.md': updateReadme(readme, manifest),
   }
 }

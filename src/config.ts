@@ -19,7 +19,7 @@ import {
 } from './settings/settings.ts'
 import {
   createSiteHeaderLookup,
-  listUnsetVariables,
+  listHeaderVariables,
   parseSiteHeaders,
   type SiteHeaderLookup,
 } from './settings/site-headers.ts'
@@ -153,7 +153,16 @@ export function listUnsetSiteVariables(
   { siteHeaders }: Pick<Config, 'siteHeaders'>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string[] {
-  return listUnsetVariables(siteHeaders, environment)
+  return listHeaderVariables(siteHeaders).filter((name) => (environment[name] ?? '').trim() === '')
+}
+
+/** Lists the variables of the environment that a crawl uses: those that give a setting, apart from the library, and those that settings name. */
+export function listCrawlVariables({ values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>): string[] {
+  const given = settingNames().filter((name) => {
+    return origins[name] === 'environment' && name !== 'library' && !(name in SERVER_SETTINGS)
+  })
+  const tokens = TOKEN_SETTINGS.flatMap((name) => [...parseTokens(name, values[name]).values()])
+  return [...new Set([...given.map(variableName), ...tokens, ...listHeaderVariables(values.siteHeaders)])]
 }
 
 /** The settings with the type and the endpoint of each service: an endpoint without a type would never be used. */

@@ -34,16 +34,18 @@ const serverJson = z.strictObject({
   description: z.string().min(1).max(100),
   version: semanticVersion,
   repository: z.strictObject({ url: z.url(), source: z.enum(['github', 'gitlab']) }).optional(),
-  packages: z.tuple([
-    z.strictObject({
-      registryType: z.literal('npm'),
-      identifier: z.string(),
-      version: semanticVersion,
-      runtimeHint: z.literal('npx'),
-      transport: z.strictObject({ type: z.literal('stdio') }),
-      packageArguments: z.tuple([z.strictObject({ type: z.literal('positional'), value: z.literal('mcp') })]),
-    }),
-  ]),
+  packages: z
+    .tuple([
+      z.strictObject({
+        registryType: z.literal('npm'),
+        identifier: z.string(),
+        version: semanticVersion,
+        runtimeHint: z.literal('npx'),
+        transport: z.strictObject({ type: z.literal('stdio') }),
+        packageArguments: z.tuple([z.strictObject({ type: z.literal('positional'), value: z.literal('mcp') })]),
+      }),
+    ])
+    .optional(),
 })
 
 function runScript(folder: string, ...args: string[]) {
@@ -53,14 +55,25 @@ function runScript(folder: string, ...args: string[]) {
   return { status, stderr }
 }
 
+/** A temporary folder with another package.json, and with the files that the script reads and writes. */
+function copyProject(changed: object): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pharos-manifests-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const path of ['README.md', 'plugin', 'scripts/manifests.mjs', 'src/setup/agents.ts']) {
+    cpSync(join(root, path), join(folder, path), { recursive: true })
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(changed))
+  return folder
+}
+
 /** The target of a link in the README. */
-function linkOf(title: string, folder = root): URL {
+function linkOf(title: string, folder: string): URL {
   const [, url = ''] = new RegExp(`\\[${title}\\]\\((https:[^)]+)\\)`).exec(read('README.md', folder)) ?? []
   return new URL(url)
 }
 
 /** The configurations that the links of the README install. */
-function readLinks(folder = root): { readonly cursor: unknown; readonly code: unknown } {
+function readLinks(folder: string): { readonly cursor: unknown; readonly code: unknown } {
   const [cursor, code] = [linkOf('Cursor', folder), linkOf('VS Code', folder)]
   expect([cursor, code].map(({ searchParams }) => searchParams.get('name'))).toEqual(['pharos', 'pharos'])
   expect(`${cursor.origin}${cursor.pathname}`).toBe('https://cursor.com/en/install-mcp')
@@ -91,37 +104,44 @@ describe('the manifests', () => {
   })
 
   test('server.json satisfies the schema of the MCP registry', () => {
-    const { name, description, version, packages } = serverJson.parse(JSON.parse(read('server.json')))
+    const { name, description, version } = serverJson.parse(JSON.parse(read('server.json')))
     expect({ name, description, version }).toEqual({
       name: manifest.mcpName,
       description: manifest.description,
       version: manifest.version,
     })
-    expect(packages[0]).toMatchObject({ identifier: manifest.name, version: manifest.version })
   })
 
-  test('the links of the README install a server that npx starts', () => {
-    const server = { command: 'npx', args: ['-y', manifest.name, 'mcp'] }
-    expect(readLinks()).toEqual({ cursor: server, code: { type: 'stdio', ...server } })
-  })
-
-  test('the plugin for Claude Code has the version of the package and starts it with npx', () => {
+  test('the plugin for Claude Code has the version of the package', () => {
     expect(JSON.parse(read('plugin/.claude-plugin/plugin.json'))).toMatchObject({
       name: 'pharos',
       version: manifest.version,
       description: manifest.description,
     })
-    expect(JSON.parse(read('plugin/.mcp.json'))).toEqual({
-      mcpServers: { pharos: { type: 'stdio', command: 'npx', args: ['-y', manifest.name, 'mcp'] } },
+  })
+
+  test('let npm fetch nothing until package.json names a repository, because the name may belong to somebody else', () => {
+    const { repository: _, ...unpublished } = manifest
+    const folder = copyProject(unpublished)
+    expect(runScript(folder)).toEqual({ status: 0, stderr: '' })
+    for (const path of ['README.md', 'plugin/.mcp.json', 'server.json']) {
+      expect([path, /npx|install-mcp|mcp\/install/.exec(read(path, folder))]).toEqual([path, null])
+    }
+    expect(JSON.parse(read('plugin/.mcp.json', folder))).toEqual({
+      mcpServers: { pharos: { type: 'stdio', command: 'pharos', args: ['mcp'] } },
     })
+    // A package that was published by mistake, or is no longer, loses its links again.
+    const published = copyProject({
+      ...manifest,
+      repository: { type: 'git', url: 'git+https://github.com/example/x.git' },
+    })
+    expect(runScript(published).status).toBe(0)
+    writeFileSync(join(published, 'package.json'), JSON.stringify(unpublished))
+    expect(runScript(published).status).toBe(0)
+    expect(read('README.md', published)).toBe(read('README.md', folder))
   })
 
   test('follow package.json when it gets another name, version or repository', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'pharos-manifests-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    for (const path of ['README.md', 'plugin', 'scripts/manifests.mjs', 'src/setup/agents.ts']) {
-      cpSync(join(root, path), join(folder, path), { recursive: true })
-    }
     const changed = {
       ...manifest,
       name: '@example/renamed',
@@ -129,17 +149,19 @@ describe('the manifests', () => {
       mcpName: 'io.github.example/renamed',
       repository: { type: 'git', url: 'git+https://github.com/example/renamed.git' },
     }
-    writeFileSync(join(folder, 'package.json'), JSON.stringify(changed))
+    const folder = copyProject(changed)
     expect(runScript(folder, '--check').status).toBe(1)
     expect(runScript(folder)).toEqual({ status: 0, stderr: '' })
     expect(runScript(folder, '--check')).toEqual({ status: 0, stderr: '' })
     const server = serverJson.parse(JSON.parse(read('server.json', folder)))
     expect(server.repository).toEqual({ url: 'https://github.com/example/renamed', source: 'github' })
-    expect(server.packages[0]).toMatchObject({ identifier: '@example/renamed', version: '7.8.9' })
-    const started = { command: 'npx', args: ['-y', '@example/renamed', 'mcp'] }
-    expect(readLinks(folder)).toMatchObject({ cursor: started, code: started })
-    expect(read('README.md', folder)).toContain('`npx -y @example/renamed mcp`')
-    expect(read('plugin/.mcp.json', folder)).toContain('"@example/renamed"')
+    expect(server.packages?.[0]).toMatchObject({ identifier: '@example/renamed', version: '7.8.9' })
+    const started = { command: 'npx', args: ['-y', '@example/renamed@7.8.9', 'mcp'] }
+    expect(readLinks(folder)).toEqual({ cursor: started, code: { type: 'stdio', ...started } })
+    expect(read('README.md', folder)).toContain('`npx -y @example/renamed@7.8.9 mcp`')
+    expect(JSON.parse(read('plugin/.mcp.json', folder))).toEqual({
+      mcpServers: { pharos: { type: 'stdio', ...started } },
+    })
     expect(JSON.parse(read('plugin/.claude-plugin/plugin.json', folder))).toMatchObject({
       version: '7.8.9',
       repository: 'https://github.com/example/renamed',

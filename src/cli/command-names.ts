@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PACKAGE_NAME } from '../version.ts'
+import { PACKAGE_NAME, VERSION } from '../version.ts'
 import { shellWord } from './terminal.ts'
 
 /** Only the launcher script of a checkout passes this flag to Node. */
@@ -26,7 +26,8 @@ export function findCommandNames(): CommandNames {
   }
   // The folder of `npx` is temporary. Otherwise, agents with a window often lack the PATH of the shell, so the program is named in full.
   const isTemporary = /[\\/]_npx[\\/]/.test(MAIN_FILE)
+  const release = `${PACKAGE_NAME}@${VERSION}`
   return isTemporary
-    ? { here: `npx ${PACKAGE_NAME}`, anywhere: { command: 'npx', args: ['-y', PACKAGE_NAME] } }
+    ? { here: `npx ${release}`, anywhere: { command: 'npx', args: ['-y', release] } }
     : { here: 'pharos', anywhere: { command: process.execPath, args: [MAIN_FILE] } }
 }

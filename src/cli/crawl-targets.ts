@@ -5,6 +5,7 @@ import { isoOrNull } from '../core/text/iso-time.ts'
 import { treeKindOf } from '../core/url/tree-url.ts'
 import type { CrawlInput } from '../library/crawl/crawl-source.ts'
 import { machineOf } from '../library/library.ts'
+import { isTree } from '../library/ports/tree.ts'
 import { claimRefresh, listScheduled, noteRefreshProblem } from '../library/refresh/claim-due.ts'
 import { isDue, writeSchedule } from '../library/refresh/schedule.ts'
 import { setRefreshInterval } from '../library/refresh/set-interval.ts'
@@ -50,16 +51,27 @@ export function checkTargets(source: string | undefined, flags: TargetFlags, has
   if (due && flags.every !== undefined) refuse('--every', 'only sources that have an interval can be due')
 }
 
-/** Says which programs crawl a source again: an interval alone starts nothing. */
+/** Says which programs crawl a source again, because an interval alone starts nothing, and what they lack of this command line. */
 export async function noteEvery(
-  { terminal, hintFor }: CrawlContext,
+  { terminal, hintFor, givenPrivate }: CrawlContext,
   source: Source,
-  { every }: EveryFlags,
+  { every, header }: TargetFlags,
 ): Promise<void> {
   if (every === undefined || every.ms === null) return
   const hint = await hintFor(source)
   const words = `crawled again every ${writeDuration(every.ms)} while \`${hint('serve')}\` runs, or by \`${hint('setup', '--timer')}\``
   terminal.note(terminal.noteColors.dim(words))
+  if (header !== undefined) {
+    terminal.notice('these crawls do not send --header: name a variable with its value in the setting siteHeaders')
+  }
+  if (givenPrivate.length > 0 && !isTree(source)) {
+    const hosts = JSON.stringify(givenPrivate)
+    terminal.notice(
+      printableLine(
+        `the timer has no --allow-private: set "allowPrivate": ${hosts} in pharos.config.json for its crawls`,
+      ),
+    )
+  }
 }
 
 /** A crawl of a source that the command line names. */

@@ -39,6 +39,8 @@ export interface CrawlContext {
   readonly maxAgeMs: number
   /** Whether the crawler identifies itself to the sites, or does not need to. */
   readonly isIdentified: boolean
+  /** The private hosts that only the command line allows, so that no other crawl reaches them. */
+  readonly givenPrivate: readonly string[]
   /** Whether a source that cannot be embedded is a failure. */
   readonly isEmbedRequired: boolean
   /** Aborted by Ctrl-C. */
@@ -77,6 +79,7 @@ export async function withCrawlContext(
               hintFor,
               maxAgeMs,
               isIdentified,
+              givenPrivate: config.origins.allowPrivate === 'flag' ? allowPrivate : [],
               isEmbedRequired: isRequired,
               signal,
             })

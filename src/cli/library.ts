@@ -232,7 +232,7 @@ async function advise(
 export type Hint = (verb: string, ...words: string[]) => string
 
 /** Commands that fetch. */
-const FETCH_VERBS: ReadonlySet<string> = new Set(['add', 'recrawl', 'refresh', 'retry', 'fetch'])
+const FETCH_VERBS: ReadonlySet<string> = new Set(['add', 'recrawl', 'refresh', 'retry', 'fetch', 'serve'])
 
 /**
  * Creates hints that use the same library, and may reach the same private hosts, as the current command. If the configuration allows no

@@ -62,10 +62,14 @@ export type FetchOutcome = (
 
 /** Headers that the owner configured for origins, to be sent nowhere else. They may be secrets. */
 export interface SiteHeaders {
+  /** The origins that have headers. */
+  readonly origins: readonly string[]
   /** The headers for the origin of an address. Throws `CONFIG_INVALID` if one of them has no value. */
   require(url: string): Readonly<Record<string, string>>
   /** The headers for the origin of an address; none if one of them has no value. */
   find(url: string): Readonly<Record<string, string>>
+  /** Why `require` would throw, as text; undefined if it would not. */
+  findProblem(url: string): string | undefined
 }
 
 /** Fetches one address. Every failure is an outcome; only an aborted signal rejects. */

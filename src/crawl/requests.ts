@@ -22,6 +22,8 @@ export class Requests implements PacedFetcher {
   /** Limits visits with large responses: pages are parsed one at a time, so more of them would only wait in memory. */
   readonly largeVisits: Semaphore<Visit> = new Semaphore(3)
   readonly #crawl: RequestingCrawl
+  /** Origins whose headers are missing, as far as they were reported. */
+  readonly #headerless = new Set<string>()
   /** Requests in progress by address, and when each began. */
   readonly #inProgress = new Map<string, number>()
 
@@ -62,6 +64,7 @@ export class Requests implements PacedFetcher {
     const visitOptions = isPageRequest
       ? { admitLarge: () => this.largeVisits.acquire(visit), isBrief: await this.wasUnresponsive(visit) }
       : {}
+    this.#reportMissingHeaders(url)
     const headers = { ...site.headersFor(url), ...request.headers }
     this.#inProgress.set(url, begunAt)
     const sent = { signal, ...request, headers, ...visitOptions }
@@ -76,6 +79,17 @@ export class Requests implements PacedFetcher {
     }
     if (!isUnsent(outcome)) await this.pacer.health.noteOutcome(url, outcome, sentAt, isPageRequest)
     return outcome
+  }
+
+  /** Reports, once for each origin, that its configured headers cannot be sent. */
+  #reportMissingHeaders(url: string): void {
+    const { counts, events } = this.#crawl
+    const problem = counts.run.siteHeaders?.findProblem(url)
+    const { origin } = new URL(url)
+    if (problem === undefined || this.#headerless.has(origin)) return
+    this.#headerless.add(origin)
+    const message = `${problem}; its pages are requested without it`
+    events.push({ type: 'problem', kind: 'missing-header', target: origin, message, details: {} })
   }
 
   /** Requests a page, through the service that fetches pages if there is one. */

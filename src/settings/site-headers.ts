@@ -39,10 +39,14 @@ export function listSiteHeaders(value: Readonly<Record<string, unknown>>): strin
 
 /** Reads the values of headers on demand; they are not stored. */
 export interface SiteHeaderLookup {
+  /** The origins that have headers. */
+  readonly origins: readonly string[]
   /** The headers for the origin of an address. Throws `CONFIG_INVALID` if one of them has no usable value. */
   require(url: string): Readonly<Record<string, string>>
   /** Like `require`, but returns no headers instead of throwing. */
   find(url: string): Readonly<Record<string, string>>
+  /** Why `require` would throw, as text; undefined if it would not. */
+  findProblem(url: string): string | undefined
 }
 
 export function createSiteHeaderLookup(
@@ -64,26 +68,25 @@ export function createSiteHeaderLookup(
       }),
     )
   }
+  const attempt = (url: string): { headers: Record<string, string>; problem?: string } => {
+    try {
+      return { headers: require(url) }
+    } catch (error) {
+      if (error instanceof PharosError) return { headers: {}, problem: String(error.details['problem']) }
+      throw error
+    }
+  }
   return {
+    origins: [...byOrigin.keys()],
     require,
-    find(url) {
-      try {
-        return require(url)
-      } catch (error) {
-        if (error instanceof PharosError) return {}
-        throw error
-      }
-    },
+    find: (url) => attempt(url).headers,
+    findProblem: (url) => attempt(url).problem,
   }
 }
 
-/** Lists the variables that are configured but not set. */
-export function listUnsetVariables(
-  entries: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-): string[] {
-  const names = [...parseSiteHeaders(entries).values()].flatMap((headers) => [...headers.values()])
-  return [...new Set(names)].filter((name) => (environment[name] ?? '').trim() === '')
+/** Lists the variables that hold headers. */
+export function listHeaderVariables(entries: readonly string[]): string[] {
+  return [...new Set([...parseSiteHeaders(entries).values()].flatMap((headers) => [...headers.values()]))]
 }
 
 const EXPECTED =

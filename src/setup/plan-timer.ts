@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import type { ServerCommand, UserFolders } from './agents.ts'
 import { type ConfigChange, checkIsOurs, planFile } from './plan-setup.ts'
 
@@ -42,9 +42,14 @@ function unitFile({ config }: UserFolders, kind: (typeof UNIT_KINDS)[number]): s
   return join(config, 'systemd', 'user', `${UNIT_NAME}.${kind}`)
 }
 
-/** The program is searched for in the folder of Node too, because services lack the PATH of the shell. */
+/**
+ * The PATH is for what the program starts, such as the Node of `npx`, because services lack that of the shell. systemd does not search it for
+ * the program itself, so a program without a folder is taken from that of Node.
+ */
 function writeService({ command, args }: ServerCommand): string {
-  const path = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':')
+  const nodeFolder = dirname(process.execPath)
+  const path = [nodeFolder, '/usr/local/bin', '/usr/bin', '/bin'].join(':')
+  const program = isAbsolute(command) ? command : join(nodeFolder, command)
   return `${UNIT_MARK}
 [Unit]
 Description=Refresh the sources of Pharos that are due
@@ -52,7 +57,7 @@ Description=Refresh the sources of Pharos that are due
 [Service]
 Type=oneshot
 Environment=${quote(`PATH=${path}`)}
-ExecStart=${[command, ...args].map(quote).join(' ')}
+ExecStart=${[program, ...args].map(quote).join(' ')}
 Nice=10
 `
 }

@@ -228,24 +228,27 @@ test('an old Node is told in one line which version is needed, and where to get 
   }
 })
 
-test('started by npx, setup writes the name from package.json, whatever it is', async () => {
+test('started by npx, setup writes the name and the version from package.json, whatever they are', async () => {
   const sandbox = new ProgramSandbox()
   try {
     const temporary = sandbox.path('_npx/0123/node_modules')
     fs.mkdirSync(dirname(temporary), { recursive: true })
     execFileSync('cp', ['-al', MODULES, temporary])
     const file = join(temporary, NAME, 'package.json')
-    const renamed = { ...JSON.parse(fs.readFileSync(file, 'utf8')), name: '@example/renamed' }
+    const renamed = { ...JSON.parse(fs.readFileSync(file, 'utf8')), name: '@example/renamed', version: '7.8.9' }
     fs.rmSync(file)
     fs.writeFileSync(file, JSON.stringify(renamed))
     sandbox.write({ '.cursor/mcp.json': '{}' })
     const program = join(temporary, NAME, 'dist/cli/main.js')
     const { code, stdout } = await sandbox.start(process.execPath, [program, 'setup', '--yes'], {}).ended
     expect(code).toBe(0)
-    expect(stdout).toContain('npx @example/renamed add <url>')
+    expect(stdout).toContain('npx @example/renamed@7.8.9 add <url>')
     expect(JSON.parse(fs.readFileSync(sandbox.path('.cursor/mcp.json'), 'utf8'))).toEqual({
-      mcpServers: { pharos: { command: 'npx', args: ['-y', '@example/renamed', 'mcp'] } },
+      mcpServers: { pharos: { command: 'npx', args: ['-y', '@example/renamed@7.8.9', 'mcp'] } },
     })
+    // systemd starts only programs with an absolute path.
+    const timer = await sandbox.start(process.execPath, [program, 'setup', '--timer', '--dry-run'], {}).ended
+    expect(timer.stdout).toMatch(/^ {2}ExecStart=\/\S*\/npx -y @example\/renamed@7\.8\.9 refresh --due /m)
   } finally {
     sandbox.remove()
   }

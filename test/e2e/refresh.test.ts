@@ -76,6 +76,20 @@ test('--every stores an interval, list and status show it, and never ends it wit
   expect(await listSchedules()).toMatchObject({ notes: { every: '6h' } })
 })
 
+test('--every says what scheduled crawls lack of the command line, and which settings replace it', async () => {
+  const { stderr } = await pharos('add {}/docs/ --name site --every 1d --header X-Key:s3cret --allow-private=127.0.0.1')
+  expect(stderr).toMatch(/while `pharos serve --allow-private=\S+` runs, or by `pharos setup --timer`/)
+  expect(stderr).toContain(
+    'these crawls do not send --header: name a variable with its value in the setting siteHeaders',
+  )
+  expect(stderr).toMatch(/the timer has no --allow-private: set "allowPrivate": \[".+"\] in pharos\.config\.json/)
+  expect(stderr).not.toContain('s3cret')
+  const json = await pharos('recrawl site --every 1d --header X-Key:s3cret --json')
+  expect(json.stderr).toContain('do not send --header')
+  const folder = await pharos('add notes --every 1d')
+  expect(folder.stderr).not.toContain('--allow-private:')
+})
+
 test('refresh --due crawls what is due, once, and says when the next source is due', async () => {
   expect((await pharos('refresh --due')).stdout).toBe(
     'nothing is due: no source has an interval; give one with --every\n',

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -107,18 +107,20 @@ describe('setup --timer', () => {
 
   test('shows two units of systemd, writes them so that their command runs, and removes them', async () => {
     const library = sandbox.path('my "50%" $HOME library.db')
-    const dryRun = await sandbox.run(['setup', '--timer', '--dry-run', '--library', library])
+    const noVariables = { PHAROS_EMBED: '' }
+    const dryRun = await sandbox.run(['setup', '--timer', '--dry-run', '--library', library], noVariables)
     expect(dryRun).toMatchObject({ code: 0, stderr: '' })
     expect(dryRun.stdout).toMatch(/^systemd +service +add +\.config\/systemd\/user\/pharos-refresh\.service$/m)
     expect(dryRun.stdout).toContain('  OnUnitInactiveSec=10min')
     expect(dryRun.stdout).toContain('nothing was written')
     expect(units().some((file) => fs.existsSync(file))).toBe(false)
 
-    const written = await sandbox.run(['setup', '--timer', '--yes', '--library', library])
+    const written = await sandbox.run(['setup', '--timer', '--yes', '--library', library], noVariables)
     expect(written).toMatchObject({ code: 0, stderr: '' })
     expect(written.stdout).toContain('systemctl --user enable --now pharos-refresh.timer')
     await verifyUnits(units())
     const [command = '', ...args] = readCommand(fs.readFileSync(units()[0] ?? '', 'utf8'))
+    expect(isAbsolute(command)).toBe(true)
     expect(await sandbox.start(command, args, {}).ended).toMatchObject({ code: 0, stderr: '' })
     expect(fs.existsSync(library)).toBe(true)
 
@@ -145,6 +147,32 @@ describe('setup --timer', () => {
     expect(fs.readFileSync(service, 'utf8')).toContain(`--config ${sandbox.path('pharos.config.json')}`)
     expect((await sandbox.run(['setup', '--timer', '--remove', '--yes'])).code).toBe(1)
     expect(units().map((file) => fs.existsSync(file))).toEqual([false, true])
+  })
+
+  test('names the default library, which depends on the environment, and the variables that the timer lacks', async () => {
+    sandbox.write({
+      'pharos.config.json': JSON.stringify({
+        siteHeaders: { 'docs.example.com': { Cookie: 'DOCS_COOKIE' } },
+        gitTokens: ['git.example=GIT_TOKEN'],
+        registryTokens: ['npm.example=NPM_TOKEN'],
+      }),
+    })
+    const environment = {
+      XDG_DATA_HOME: sandbox.path('data'),
+      PHAROS_PROXY: 'http://me:s3cret@proxy.example',
+      PHAROS_PORT: '1',
+    }
+    const { code, stdout, stderr } = await sandbox.run(['setup', '--timer', '--dry-run', '--json'], environment)
+    expect(code).toBe(0)
+    expect(stderr).toMatch(
+      /^the timer does not have (?:PHAROS_EMBED|PHAROS_PROXY|, | and |GIT_TOKEN|NPM_TOKEN|DOCS_COOKIE)+, which/,
+    )
+    for (const name of ['PHAROS_PROXY', 'GIT_TOKEN', 'NPM_TOKEN', 'DOCS_COOKIE']) expect(stderr).toContain(name)
+    expect(stderr).toContain('systemctl --user edit pharos-refresh.service')
+    expect(stdout + stderr).not.toContain('s3cret')
+    await sandbox.run(['setup', '--timer', '--yes'], environment)
+    const words = readCommand(fs.readFileSync(units()[0] ?? '', 'utf8'))
+    expect(words[words.indexOf('--library') + 1]).toBe(sandbox.path('data/pharos/library.db'))
   })
 
   test('refuses the password of a library, and options of agents', async () => {

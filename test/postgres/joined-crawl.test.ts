@@ -10,10 +10,11 @@ import type { Source } from '../../src/library/source.ts'
 import { reportSource } from '../../src/library/sources/source-status.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { createCrawlCommands } from '../../src/processes/crawl-commands.ts'
+import { createSiteHeaderLookup } from '../../src/settings/site-headers.ts'
 import { closeLater } from '../close-later.ts'
 import { isLong } from '../faults/bounded.ts'
 import { startChild } from '../sites/children.ts'
-import { openTestSite, shareFixture } from '../sites/crawl.ts'
+import { openTestSite, shareFixture, withNames } from '../sites/crawl.ts'
 import { withFastClock } from '../sites/fast-clock.ts'
 import { type Dump, readSourceContent, toComparable } from '../sites/file-fixture.ts'
 import { openSite, page, redirect, type Site, sitemap } from '../sites/site.ts'
@@ -468,6 +469,32 @@ describe('a crawl that further processes join', () => {
     }
     expect((await begun).summary.end).toBe('completed')
   })
+
+  test.each([
+    ['the hosts of its domain', 'domain', undefined, 'http://b.docs.localhost', 0],
+    ['the host to which it moved', 'hostname', 'http://b.docs.localhost/', 'http://b.docs.localhost', 0],
+    ['other sites only', 'domain', undefined, 'http://b.manual.localhost', 1],
+  ] as const)(
+    'with headers configured for %s, a crawl is offered to other processes only if it cannot reach them',
+    async (_, reach, siteUrl, origin, times) => {
+      const names = {
+        'a.docs.localhost': await openTestSite({ '/': siteUrl === undefined ? page('A') : redirect(siteUrl) }),
+        'b.docs.localhost': await openTestSite({ '/': page('B') }),
+      }
+      const siteHeaders = createSiteHeaderLookup([`${origin} Cookie=DOCS_COOKIE`], { DOCS_COOKIE: 'x' })
+      const opened = await open(await createLibrary())
+      const offered = new Set<string>()
+      const shareCrawl: OpenLibrary['store']['shareCrawl'] = async (id, ...args) => {
+        offered.add(id)
+        await opened.store.shareCrawl?.(id, ...args)
+      }
+      const library = { ...withNames(opened, names), siteHeaders, store: { ...opened.store, shareCrawl } }
+      const source = await addSource(library, { url: 'http://a.docs.localhost/', scope: { reach } })
+      const { summary } = await crawl(library, siteUrl === undefined ? source : { ...source, siteUrl })
+      expect(summary).toMatchObject({ end: 'completed', indexed: 1 })
+      expect(offered.size).toBe(times)
+    },
+  )
 })
 
 test('two crawls of one host take turns, and both complete', async () => {

@@ -128,6 +128,18 @@ export async function createCrawlFixture(
   }
 }
 
+/** A library whose fetcher sends requests for the given host names to sites of this machine. */
+export function withNames(library: OpenLibrary, names: Readonly<Record<string, Site>>): OpenLibrary {
+  const fetch: OpenLibrary['fetcher']['fetch'] = async (request) => {
+    const url = new URL(request.url)
+    const site = names[url.host]
+    if (site === undefined) throw new Error(`unexpected request to ${url.host}`)
+    const outcome = await library.fetcher.fetch({ ...request, url: request.url.replace(url.origin, site.origin) })
+    return outcome.type === 'fetched' ? { ...outcome, snapshot: { ...outcome.snapshot, url: request.url } } : outcome
+  }
+  return { ...library, fetcher: { ...library.fetcher, fetch } }
+}
+
 /** Runs a crawl to its end. Every test crawl goes through here, so that the balance of each one is checked. */
 export async function runCrawl(
   library: OpenLibrary,

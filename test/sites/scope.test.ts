@@ -7,11 +7,10 @@ import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
 import { describeCrawl } from '../../src/library/sources/describe-crawl.ts'
 import { describeSource } from '../../src/library/sources/describe-source.ts'
 import { explainUrl } from '../../src/library/sources/explain.ts'
-import type { OpenLibrary } from '../../src/open-library.ts'
 import { createTempFolder, writeFiles } from '../trees/archive-fixture.ts'
 import { createTreeFixture } from '../trees/library-fixture.ts'
-import { createCrawlFixture, openTestLibrary, openTestSite, runCrawl, statesOf } from './crawl.ts'
-import { page, type Site, sitemap, text } from './site.ts'
+import { createCrawlFixture, openTestLibrary, openTestSite, runCrawl, statesOf, withNames } from './crawl.ts'
+import { page, sitemap, text } from './site.ts'
 
 describe('the reach of a source', () => {
   test('is by default the folder of its start', async () => {
@@ -98,18 +97,6 @@ describe('the reach of a source', () => {
     expect(other.requests).toEqual([])
   })
 })
-
-/** A library whose fetcher sends requests for the given host names to sites of this machine. */
-function withNames(library: OpenLibrary, names: Readonly<Record<string, Site>>): OpenLibrary {
-  const fetch: OpenLibrary['fetcher']['fetch'] = async (request) => {
-    const url = new URL(request.url)
-    const site = names[url.host]
-    if (site === undefined) throw new Error(`unexpected request to ${url.host}`)
-    const outcome = await library.fetcher.fetch({ ...request, url: request.url.replace(url.origin, site.origin) })
-    return outcome.type === 'fetched' ? { ...outcome, snapshot: { ...outcome.snapshot, url: request.url } } : outcome
-  }
-  return { ...library, fetcher: { ...library.fetcher, fetch } }
-}
 
 describe('patterns', () => {
   const links = ['/docs/a', '/docs/old/b', '/docs/old/keep', '/blog/c', '/docs/x.pdf', '/docs/old']

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { zipSync } from 'fflate'
 import { expect, test } from 'vitest'
+import type { Reach } from '../../src/core/url/scope.ts'
 import type { SiteHeaders } from '../../src/crawl/ports.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
 import { fetchUrl } from '../../src/library/crawl/fetch-url.ts'
 import { prepareSource } from '../../src/library/crawl/prepare-source.ts'
 import { createSiteHeaderLookup } from '../../src/settings/site-headers.ts'
 import { connect } from '../mcp/connect.ts'
-import { openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
+import { openTestLibrary, openTestSite, runCrawl, withNames } from './crawl.ts'
 import { type Answer, page, redirect, type Site, text } from './site.ts'
 
 const COOKIE = 'session=s3cret'
@@ -134,6 +136,28 @@ test('a crawl continues without the headers of another origin whose variable is 
   for (const { headers } of other.requests) expect(headers).not.toHaveProperty('cookie')
 })
 
+test('a crawl continues without the headers of another origin whose variable is missing, and names the variable once', async () => {
+  const other = await openClosedSite({ '/': page('Closed'), '/a': page('Closed too') })
+  const site = await openTestSite({ '/': page('Open', ['http://b.docs.localhost/', 'http://b.docs.localhost/a']) })
+  const entries = ['http://b.docs.localhost Cookie=DOCS_COOKIE', 'http://elsewhere.localhost Cookie=OTHER_COOKIE']
+  const library = {
+    ...withNames(await openTestLibrary(), { 'a.docs.localhost': site, 'b.docs.localhost': other }),
+    siteHeaders: createSiteHeaderLookup(entries, {}),
+  }
+  const { source } = await prepareSource(library, { url: 'http://a.docs.localhost/', scope: { reach: 'domain' } })
+  const { summary, events } = await runCrawl(library, source, { kind: 'add' }, site.origin)
+  expect(summary.end).toBe('completed')
+  expect(other.requestedPaths()).toContain('/a')
+  expect(other.requests.every(({ headers }) => headers['cookie'] === undefined)).toBe(true)
+  expect(events.filter(({ type }) => type === 'problem')).toEqual([
+    {
+      ...{ type: 'problem', kind: 'missing-header', target: 'http://b.docs.localhost', details: {} },
+      message:
+        'DOCS_COOKIE, which should hold the cookie header for http://b.docs.localhost, is not set; its pages are requested without it',
+    },
+  ])
+})
+
 test('a page that demands a login is not stored when the cookie is refused', async () => {
   const site = await openClosedSite({ '/': page('Lamps') })
   const library = { ...(await openTestLibrary()), siteHeaders: siteHeadersFor(site, { DOCS_COOKIE: 'session=old' }) }
@@ -147,4 +171,20 @@ test('Crawl4AI is refused for a site with configured headers, because it sends i
   const library = { ...(await openTestLibrary()), siteHeaders: siteHeadersFor(site) }
   const add = prepareSource(library, { url: `${site.origin}/`, settings: { render: 'crawl4ai' } })
   await expect(add).rejects.toThrow('headers cannot be used with render crawl4ai')
+})
+
+test('Crawl4AI is refused if a crawl can reach another origin with configured headers', async () => {
+  const siteHeaders = createSiteHeaderLookup(['api.example.com Cookie=DOCS_COOKIE'], { DOCS_COOKIE: COOKIE })
+  const library = { ...(await openTestLibrary()), siteHeaders }
+  const refusal = 'headers cannot be used with render crawl4ai'
+  const add = (url: string, reach: Reach) =>
+    prepareSource(library, { url, scope: { reach }, settings: { render: 'crawl4ai' } })
+  await expect(add('https://docs.example.com/', 'domain')).rejects.toThrow(refusal)
+  // Without a service, a crawl that is not refused for its headers is refused for that.
+  await expect(add('https://docs.example.com/', 'hostname')).rejects.not.toThrow(refusal)
+  await expect(add('https://docs.example.org/', 'domain')).rejects.not.toThrow(refusal)
+  const input = { url: 'https://docs.example.org/', settings: { render: 'crawl4ai' as const } }
+  const source = { ...(await addSource(library, input)), siteUrl: 'https://api.example.com/' }
+  await expect(runCrawl(library, source, { kind: 'add' }, '')).rejects.toThrow(refusal)
+  expect(await library.store.listCrawls(source.id, 1)).toEqual([])
 })

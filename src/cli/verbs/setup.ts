@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type EffectiveConfig, userFolders } from '../../config.ts'
+import { type EffectiveConfig, listCrawlVariables, userFolders } from '../../config.ts'
 import { PharosError, usageError } from '../../core/errors.ts'
 import { writeList } from '../../core/text/list.ts'
 import { hidePassword, isPostgres } from '../../core/url/postgres-address.ts'
@@ -73,7 +73,10 @@ async function setUpTimer(config: EffectiveConfig, flags: SetupFlags, terminal: 
     await carryOut(planTimerRemoval(folders), flags, terminal, [STOP_TIMER])
     return
   }
-  await carryOut(planTimer(folders, findRefresh(config)), flags, terminal, [
+  const plan = planTimer(folders, findRefresh(config))
+  const missing = listCrawlVariables(config)
+  if (missing.length > 0) terminal.notice(writeMissing(missing))
+  await carryOut(plan, flags, terminal, [
     `Start it now: systemctl --user daemon-reload && systemctl --user enable --now ${UNIT_NAME}.timer`,
     'It runs while you are logged in; to run it always: loginctl enable-linger',
   ])
@@ -126,12 +129,20 @@ function findServer({ values, origins }: EffectiveConfig): ServerCommand {
   return { command, args: [...args, 'mcp', ...library] }
 }
 
+/** Says which variables of this shell the timer lacks, and how to give them to it. */
+function writeMissing(variables: readonly string[]): string {
+  const edit = `systemctl --user edit ${UNIT_NAME}.service`
+  return `the timer does not have ${writeList(variables, 'and')}, which crawls from this shell use; to give it what it needs, run \`${edit}\` and write [Service] and a line EnvironmentFile=<file with NAME=value lines>`
+}
+
 /** The command of the timer, with the library and the configuration file that this command uses. */
 function findRefresh({ values, origins, file }: EffectiveConfig): ServerCommand {
   const { command, args } = findCommandNames().anywhere
-  // A timer has neither the environment nor the folder of the user who sets it up.
-  const isGiven = origins.library === 'flag' || origins.library === 'environment'
-  const library = isGiven ? ['--library', withoutPassword(values.library, 'set the library in pharos.config.json')] : []
+  // A timer has neither the environment, on which the default library depends too, nor the folder of the user who sets it up.
+  const isInFile = origins.library === 'file'
+  const library = isInFile
+    ? []
+    : ['--library', withoutPassword(values.library, 'set the library in pharos.config.json')]
   const config = file === undefined ? [] : ['--config', resolve(file)]
   return { command, args: [...args, 'refresh', '--due', '--quiet', ...library, ...config] }
 }

@@ -8,7 +8,6 @@ import { crawl } from '../../crawl/crawl.ts'
 import type { CrawlEvent, CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { CrawlPlanner } from '../../crawl/planning/planner.ts'
-import type { MilestoneStore } from '../../crawl/planning/progress-milestones.ts'
 import type { Rendering } from '../../crawl/ports.ts'
 import type { CrawlPorts } from '../../crawl/run.ts'
 import { NO_COUNTS } from '../../crawl/sharing.ts'
@@ -27,6 +26,7 @@ import { hasRecentHeartbeat } from '../sources/source-status.ts'
 import { resolveScope } from './add-source.ts'
 import { createClassifyingReader } from './classifying-reader.ts'
 import { createRun, DEFAULT_OPTIONS, findInterrupted, isDiscovering, restartInterrupted } from './create-run.ts'
+import { needsHeaders } from './needs-headers.ts'
 import { openRendering } from './open-rendering.ts'
 import { createMilestoneMemory, planCrawl, refuseUnprepared } from './plan-crawl.ts'
 
@@ -168,11 +168,12 @@ async function* crawlOpened(
   const { kind, headers = {}, isFresh = false, control, goneRunner } = input
   const { render, chunks } = source.settings
   const now = requested.startedAt
-  const startHeaders = mergeFields(library.siteHeaders?.find(source.url), headers)
-  const rendering = tree === undefined ? await openRendering(library, render, startHeaders) : {}
-  if (render === 'chromium') await rendering.renderer?.prepare()
   const [last] = await store.listCrawls(source.id, 1)
   const interrupted = isFresh ? undefined : findInterrupted(last, requested)
+  const { scope } = (interrupted ?? requested).options
+  const hasHeaders = tree === undefined && (await needsHeaders(library, source, { headers, scope }))
+  const rendering = tree === undefined ? await openRendering(library, render, hasHeaders) : {}
+  if (render === 'chromium') await rendering.renderer?.prepare()
   const toBegin = tree === undefined ? requested : restartInterrupted(requested, interrupted)
   // A runner known to have ended needs no heartbeat timeout.
   const isGone = (id: string) => id === goneRunner || runner.isGone(id)
@@ -187,10 +188,8 @@ async function* crawlOpened(
     await store.updateSource(source.id, ({ settings }) => ({ settings: { ...settings, render, chunks } }))
   const run = createRun(library, source, begun, { headers, isResumed: interrupted !== undefined })
   const planner: CrawlPlanner | undefined = tree === undefined ? await planCrawl(library, source, begun) : undefined
-  const milestones: MilestoneStore | undefined = createMilestoneMemory(library, begun)
-  // Crawls with a page cap, a plan or request headers stay in one process: caps and plans are local, and headers must not be shared.
-  const isLocal = tree !== undefined || planner !== undefined || run.scope.maxPages !== null
-  const sharing = isLocal || Object.keys(startHeaders).length > 0 ? {} : shareThrough(library, begun.id)
+  // Crawls with a page cap, a plan or request headers stay in one process: caps and plans are local, and other processes may lack the headers.
+  const isLocal = tree !== undefined || planner !== undefined || run.scope.maxPages !== null || hasHeaders
   let isEnded = false
   const ports = {
     ...library,
@@ -198,9 +197,9 @@ async function* crawlOpened(
     readPage: createClassifyingReader(library, chunks),
     ledger: store,
     planner,
-    milestones,
+    milestones: createMilestoneMemory(library, begun),
     control,
-    ...sharing,
+    ...(isLocal ? {} : shareThrough(library, begun.id)),
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }, begun.id),
     touch: () => store.touchCrawl(begun.id, clock.now(), runner.id),
     end: async (summary: CrawlSummary) => {

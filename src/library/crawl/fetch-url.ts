@@ -69,7 +69,11 @@ export function createUrlFetcher(library: Library): UrlFetcher {
     const { headers = {}, obeysRobots = true, followsRedirects = true, attempts = 1, render = 'http', signal } = options
     const start = parseStart(text)
     const startHeaders = mergeFields(siteHeaders?.require(start.href), headers)
-    const { renderer, pageFetcher = library.fetcher } = await openRendering(library, render, startHeaders)
+    const { renderer, pageFetcher = library.fetcher } = await openRendering(
+      library,
+      render,
+      Object.keys(startHeaders).length > 0,
+    )
     let url = start.href
     let failures = 0
     for (let hops = 0; hops <= limits.redirects; ) {

@@ -15,7 +15,7 @@ export interface OpenRendering {
 export async function openRendering(
   library: Pick<Library, 'openCrawl4AI' | 'openRenderer'>,
   render: Rendering,
-  headers: Readonly<Record<string, string>> = {},
+  hasHeaders = false,
 ): Promise<OpenRendering> {
   switch (render) {
     case 'http':
@@ -25,7 +25,7 @@ export async function openRendering(
     case 'chromium':
       return { renderer: await openRenderer(library) }
     case 'crawl4ai':
-      if (Object.keys(headers).length > 0) throw usageError(NO_HEADERS)
+      if (hasHeaders) throw usageError(NO_HEADERS)
       return { pageFetcher: await openCrawl4AI(library) }
   }
 }

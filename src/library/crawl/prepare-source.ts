@@ -1,5 +1,4 @@
 import { PharosError } from '../../core/errors.ts'
-import { mergeFields } from '../../core/header-fields.ts'
 import { looseKey } from '../../core/url/key.ts'
 import { DEFAULT_SCOPE, type Scope } from '../../core/url/scope.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
@@ -11,6 +10,7 @@ import { type CrawlType, DEFAULT_SETTINGS, type Source, type SourceSettings } fr
 import { findSource } from '../sources/find-source.ts'
 import { reportSource } from '../sources/source-status.ts'
 import { addSource, findTreeAddress, parseStart, resolveScope, type SourceInput, toName } from './add-source.ts'
+import { needsHeaders } from './needs-headers.ts'
 import { openRendering } from './open-rendering.ts'
 import { resolvePasted } from './pasted-source.ts'
 import { requireStartMilestones } from './require-milestones.ts'
@@ -50,8 +50,12 @@ export async function prepareSource(library: Library, pasted: PrepareSourceInput
   if (options.crawlType === 'history' && request.force !== true) {
     await requireStartMilestones(library, request.url)
   }
-  const headers = mergeFields(library.siteHeaders?.require(request.url), request.headers)
-  if (request.settings?.render !== undefined) await openRendering(library, request.settings.render, headers)
+  library.siteHeaders?.require(request.url)
+  if (request.settings?.render !== undefined) {
+    const { url, headers, scope } = request
+    const hasHeaders = await needsHeaders(library, { url, siteUrl: url, scope: DEFAULT_SCOPE }, { headers, scope })
+    await openRendering(library, request.settings.render, hasHeaders)
+  }
   try {
     return { source: await addSource(library, input), found: 'new', kind: 'add', options, meaning }
   } catch (error) {
