@@ -99,7 +99,7 @@ test('--planner-verbosity 2 reports the steps of the plan, and status reports wh
   // Only some of the problems are listed.
   expect(stderr.match(/^missing-hub: the site links to /gm)).toHaveLength(10)
   expect(stderr).toContain(
-    `\nand 3 more problems: pharos serve --library ${shellWord(libraryWithPlaces)} shows all of them, at /problems/ssr\n`,
+    `\nand 3 more problems: pharos serve --allow-private --library ${shellWord(libraryWithPlaces)} shows all of them, at /problems/ssr\n`,
   )
   // The table and the run report the same numbers for one crawl.
   expect(stdout).toContain('\n  failed      13  13 not-found\n')
