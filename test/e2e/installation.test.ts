@@ -258,7 +258,7 @@ describe('uninstall', () => {
     for (const name of ['notes.txt', 'empty.db', 'other.db', 'folder']) {
       for (const flags of [[], ['--yes']]) {
         const { code, stderr } = await sandbox.runInProcess(['uninstall', ...flags, '--library', name])
-        const problem = name === 'folder' ? 'it is a folder' : 'it is not a library of Pharos'
+        const problem = name === 'folder' ? 'is a folder' : 'it is not a library of Pharos'
         expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(problem)])
       }
     }

@@ -92,6 +92,7 @@ interface ToolResult {
 test('the command line of the inspector lists and calls every tool', async () => {
   const site = await LocalSite.open({ '/docs/': writePage('Start', ['/docs/kiln']), '/docs/kiln': writePage('Kiln') })
   closing.push(() => site.close())
+  sandbox.write({ 'package-lock.json': '{ "lockfileVersion": 3, "packages": { "": { "name": "pottery" } } }' })
   const url = await startServer('--allow-private', '--request-interval', '0ms')
   const callTool = createCaller(url)
   const { code, stdout, stderr } = await run(INSPECTOR, '--cli', ...targetOf(url), '--method', 'tools/list', '--strict')
@@ -120,6 +121,7 @@ test('the command line of the inspector lists and calls every tool', async () =>
     list_outline: page,
     list_symbols: page,
     export_pack: { source: 'docs' },
+    sync_project: {},
   }
   for (const [name, args] of Object.entries(calls)) {
     expect([name, (await callTool(name, args)).isError]).toEqual([name, undefined])

@@ -88,7 +88,7 @@ describe('writing to a library that cannot be written', () => {
 
 test('a folder is reported, whether it is asked for its mark or for its use', () => {
   for (const inspect of [isLibrary, isLibraryOpen]) {
-    expect(() => inspect(folder)).toThrow(`the library ${folder} cannot be used: it is a folder`)
+    expect(() => inspect(folder)).toThrow(`the library ${folder} cannot be used: ${folder} is a folder`)
   }
 })
 

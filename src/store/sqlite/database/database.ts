@@ -125,7 +125,7 @@ function asLibraryError(cause: unknown, path: string): PharosError {
   const error = explainFailure(cause, path)
   if (error instanceof PharosError) return error
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  const problem = isFolder ? 'it is a folder' : messageOf(cause)
+  const problem = isFolder ? `${path} is a folder` : messageOf(cause)
   return new PharosError('LIBRARY_UNUSABLE', { library: path, problem }, { cause })
 }
 
