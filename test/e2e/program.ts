@@ -12,6 +12,9 @@ export const PROGRAM: string = join(repository, 'dist/cli/main.js')
 /** The module that the launcher loads to run the program. */
 const RUN = join(repository, 'dist/cli/run.js')
 
+/** More than earlier tests in the same process can have used: with less, every crawl would first wait for memory. */
+const AMPLE_MEMORY = '4GB'
+
 /** A missing browser, for tests of `doctor` that are not about browsers: starting a real one takes longer than all other checks. */
 export const NO_BROWSER: Readonly<Record<string, string>> = { PHAROS_BROWSER: '/nonsense/chrome' }
 
@@ -73,7 +76,7 @@ export class ProgramSandbox {
       },
     })
     process.chdir(this.folder)
-    replaceEnvironment({ ...this.environment, ...environment })
+    replaceEnvironment({ ...this.environment, PHAROS_MAX_MEMORY: AMPLE_MEMORY, ...environment })
     try {
       const code = await run(args, { stdout: stream('stdout'), stderr: stream('stderr') })
       return { code, signal: null, ...output }
