@@ -42,10 +42,11 @@ export async function withApiPages(
   const made = new Map([...pages].map(([path, text]) => [path + PAGE_ENDING, new TextEncoder().encode(text)]))
   // `a.d.cts` and `a.d.ts` declare the same for two kinds of modules.
   const described = new Set([...paths].map(withoutEnding))
+  const areOthersInternal = isClosed(manifest)
   const refuseFile = (path: string): Refusal | undefined => {
     if (!DECLARATIONS.test(path)) return undefined
     if (described.has(withoutEnding(path))) return refuse('excluded', 'described on an API page')
-    return isClosed(manifest) ? refuse('excluded', 'not exported by the package') : undefined
+    return areOthersInternal ? refuse('excluded', 'not exported by the package') : undefined
   }
   const left = declared.flatMap((path): [string, Refusal][] => {
     const refusal = refuseFile(path)
