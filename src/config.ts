@@ -283,6 +283,18 @@ export function userFolders(environment: Readonly<Record<string, string | undefi
   return { home, applicationConfig: isMac ? join(home, 'Library', 'Application Support') : config, config }
 }
 
+/** Where package managers of this user keep their settings. */
+export function clientPlaces(environment: Readonly<Record<string, string | undefined>> = process.env): {
+  readonly home: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly platform: string
+  readonly nodeFolder: string
+  readonly systemFolder: string
+} {
+  const nodeFolder = dirname(dirname(process.execPath))
+  return { home: homedir(), environment, platform: process.platform, nodeFolder, systemFolder: '/etc' }
+}
+
 /** Where package managers of this user keep what they install. */
 export function packageFolders(environment: Readonly<Record<string, string | undefined>> = process.env): {
   readonly home: string

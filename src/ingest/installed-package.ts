@@ -10,7 +10,7 @@ import { DEFAULT_ARCHIVE_LIMITS, MemberError, refuse, UNPACK_ADVICE } from './ar
 import { findSkippedFolder } from './package-files.ts'
 import { settledStamp } from './read-folder.ts'
 import { readStable } from './read-stable.ts'
-import type { PackageKind } from './registries.ts'
+import type { PackageKind } from './registry/package-archive.ts'
 import { isSystemError } from './walk-folder.ts'
 
 /** The files of a package that is installed on this machine. */

@@ -1,7 +1,7 @@
 import { baseName, extensionOf } from '../core/text/path.ts'
 import type { Refusal } from '../crawl/ledger.ts'
 import { refuse } from './archive/members.ts'
-import type { PackageKind } from './registries.ts'
+import type { PackageKind } from './registry/package-archive.ts'
 
 /** Which files of a kind of package are read besides its prose. */
 interface Selection {

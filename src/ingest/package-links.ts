@@ -2,7 +2,7 @@ import { parse as parseToml } from 'smol-toml'
 import { type PackageName, packageTitle, parsePackageUrl } from '../core/url/package-url.ts'
 import { readPastedAddress } from '../core/url/pasted-address.ts'
 import type { ArchiveContent } from './archive/content.ts'
-import type { PackageArchive, PackageKind } from './registries.ts'
+import type { PackageArchive, PackageKind } from './registry/package-archive.ts'
 
 /** Maximum number of documentation addresses of a package. */
 const MAX_LINKS = 2

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { packageFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
@@ -47,14 +48,16 @@ export function addDeps(program: Command, streams: Streams): void {
   addLibraryOptions(command, [...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes'])
   command.action((folder: string | undefined, flags: DepsFlags) => {
     checkFlags(flags)
-    return withCrawlContext(command, streams, async (crawling) => {
+    const path = resolve(folder ?? '.')
+    const work = async (crawling: CrawlContext) => {
       if (flags.prune === true) return prune(crawling, flags)
       const project = await openProjectReader(packageFolders()).read(folder ?? '.')
       for (const note of project.notes) crawling.terminal.note(printableLine(note))
       const chosen = choosePackages(project.packages, flags)
       if (flags.add === true || flags.sync === true) await take(crawling, project, chosen)
       else await list(crawling, project, chosen, flags)
-    })
+    }
+    return withCrawlContext(command, streams, work, path)
   })
 }
 
