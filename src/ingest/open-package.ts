@@ -116,10 +116,10 @@ async function openInstalledPackage(
   const installed =
     name === undefined || installedAt === undefined ? undefined : await openInstalled(name, installedAt, options)
   if (name === undefined || installed === undefined) return undefined
-  const { kind, version } = installed
+  const { kind, version, readLinks } = installed
   const url = writePackageUrl(name)
   const folder = normalizeFolder(path)
-  const documentation = await readDocumentation({ kind }, installed.content, '')
+  const documentation = await readDocumentation({ kind, ...(readLinks && { readLinks }) }, installed.content, '')
   const own = contentBelow(installed.content, folder, writeInnerUrl(url, folder))
   const content = await addApiPages(own, kind, name, pages)
   const tree = createContentTree({
@@ -166,7 +166,7 @@ async function findArchive(
 ): Promise<FoundArchive> {
   const name = parsePackageUrl(address)
   if (name === undefined) {
-    const problem = 'it names no package of npm, PyPI, crates.io or Maven'
+    const problem = 'it names no package of npm, PyPI, crates.io, Maven or Go'
     throw new PharosError('URL_INVALID', { url: address, problem })
   }
   const registries = typeof given === 'function' ? await given() : given

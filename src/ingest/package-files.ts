@@ -50,6 +50,12 @@ const SELECTIONS: Readonly<Record<PackageKind, Selection>> = {
     folders: SKIPPED_FOLDERS,
     files: /(?:^|\/)module-info\.java$/,
   },
+  go: {
+    // Doc comments precede the declarations; https://go.dev/doc/comment
+    code: /\.go$/i,
+    folders: { ...SKIPPED_FOLDERS, ...mapNames('testdata', TESTS), ...mapNames('internal', INTERNAL) },
+    files: /(?:_test|\.pb|\.pb\.gw|zz_generated[^/]*)\.go$/i,
+  },
   javadoc: {
     code: /\.html?$/i,
     folders: { ...SKIPPED_FOLDERS, ...mapNames('class-use index-files script-dir resources legal jquery', INTERNAL) },

@@ -4,10 +4,17 @@ import satisfies from 'semver/functions/satisfies.js'
 import valid from 'semver/functions/valid.js'
 import maxSatisfying from 'semver/ranges/max-satisfying.js'
 import { ArchiveError } from '../core/archive/archive-error.ts'
-import { type PackageName, PUBLIC_REGISTRIES, packageTitle, type Registries } from '../core/url/package-url.ts'
+import {
+  type PackageName,
+  type PackageType,
+  PUBLIC_REGISTRIES,
+  packageTitle,
+  type Registries,
+} from '../core/url/package-url.ts'
 import type { Download } from '../library/ports/download.ts'
 import type { PackageRegistries } from '../library/ports/registries.ts'
 import type { Integrity } from './archive/source.ts'
+import { readPomLinks } from './package-links.ts'
 import {
   answerError,
   archiveOf,
@@ -38,10 +45,15 @@ export async function findPackage(
   download: Download,
   signal?: AbortSignal,
 ): Promise<PackageArchive> {
-  const type = registryOf(name)
+  if (name.type === 'golang') {
+    throw new ArchiveError('it is not in the module cache of Go: run `go mod download` in its project', {
+      advice: 'then run `pharos deps --add` there',
+    })
+  }
+  const type = registryOf(name.type)
   const broken = registries.broken?.[type]
   if (broken !== undefined) throw broken
-  const [first, ...further] = listRegistries(name, registries)
+  const [first = registries[type], ...further] = listRegistries(name, registries)
   const find = async (registry: string) => {
     const isPublic = isPublicRegistry(registry, type)
     return { ...(await FINDERS[type](name, registry, { download, signal })), isPublic }
@@ -78,8 +90,9 @@ const FINDERS: Readonly<
 const SIMPLE = 'simple+'
 
 /** The registries of a package, in the order in which they are asked. */
-function listRegistries(name: PackageName, registries: PackageRegistries): readonly [string, ...string[]] {
-  const type = registryOf(name)
+function listRegistries(name: PackageName, registries: PackageRegistries): readonly string[] {
+  if (name.type === 'golang') return []
+  const type = registryOf(name.type)
   const scoped = type === 'npm' && name.namespace !== null ? registries.npmScopes?.get(name.namespace) : undefined
   return scoped === undefined ? [registries[type], ...(registries.further?.[type] ?? [])] : [scoped]
 }
@@ -94,8 +107,8 @@ export function customRegistryOrigins(registries: PackageRegistries): string[] {
   return [...custom, ...(registries.npmScopes?.values() ?? [])].map((registry) => new URL(baseOf(registry)).origin)
 }
 
-/** The registry of a package, by its name among the registries. */
-function registryOf({ type }: PackageName): keyof Registries {
+/** The name of the registry for a kind of packages. */
+function registryOf(type: Exclude<PackageType, 'golang'>): keyof Registries {
   return type === 'cargo' ? 'crates' : type
 }
 
@@ -193,22 +206,11 @@ async function findMaven(name: PackageName, registry: string, access: RegistryAc
     const release = encodeURIComponent(version)
     const url = `${folder}/${release}/${name.name}-${release}-${kind}.jar`
     const integrity = await readChecksum(url, access)
-    const readLinks = () => readPomLinks(`${folder}/${release}/${name.name}-${release}.pom`, access)
+    const pom = `${folder}/${release}/${name.name}-${release}.pom`
+    const readLinks = async () => readPomLinks(await readText(pom, access))
     if (integrity !== undefined) return { kind, version, format: 'zip', url, integrity, readLinks }
   }
   throw new ArchiveError(`${title} ${version} has neither sources nor Javadoc with a checksum`)
-}
-
-/** The address of the project itself; deeper elements such as licences have addresses of their own. */
-async function readPomLinks(url: string, access: RegistryAccess): Promise<readonly unknown[]> {
-  const pom = (await readText(url, access)).replaceAll(/<!--.*?-->/gs, '')
-  let depth = 0
-  for (const [, close = '', tag, attributes = '', text] of pom.matchAll(/<(\/?)([\w.:-]+)([^<>]*)>([^<]*)/g)) {
-    if (close === '' && depth === 1 && tag === 'url') return [text]
-    if (close === '' && !attributes.endsWith('/')) depth++
-    if (close !== '') depth--
-  }
-  return []
 }
 
 async function findNewestMaven(name: PackageName, url: string, access: RegistryAccess): Promise<string> {

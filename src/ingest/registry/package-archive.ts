@@ -1,7 +1,7 @@
 import type { Integrity } from '../archive/source.ts'
 
 /** The kind of a package's archive, which determines what is worth reading. */
-export type PackageKind = 'npm' | 'sdist' | 'wheel' | 'crate' | 'sources' | 'javadoc'
+export type PackageKind = 'npm' | 'sdist' | 'wheel' | 'crate' | 'sources' | 'javadoc' | 'go'
 
 /** An archive with one version of a package. */
 export interface PackageArchive {
