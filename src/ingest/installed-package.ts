@@ -4,7 +4,13 @@ import { ArchiveError } from '../core/archive/archive-error.ts'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import { escapeGoPath } from '../core/url/go-path.ts'
-import { type PackageName, packageTitle, parsePackageUrl, writePackageUrl } from '../core/url/package-url.ts'
+import {
+  type PackageName,
+  packageTitle,
+  parsePackageUrl,
+  typesPackageOf,
+  writePackageUrl,
+} from '../core/url/package-url.ts'
 import type { Refusal } from '../crawl/ledger.ts'
 import type { ArchiveContent, ContentFile } from './archive/content.ts'
 import { DEFAULT_ARCHIVE_LIMITS, MemberError, refuse, UNPACK_ADVICE } from './archive/members.ts'
@@ -47,6 +53,27 @@ export async function openInstalled(
     return { kind, version, content, ...(readLinks === undefined ? {} : { readLinks }) }
   } catch (error) {
     // It was moved or removed, so it is not installed here.
+    if (isSystemError(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Opens the type declarations that `@types` has for an npm package, beside the folder in which it is installed. Undefined if there are none.
+ */
+export async function openInstalledTypes(
+  name: PackageName,
+  folder: string,
+  options: ArchiveSourceOptions,
+): Promise<ArchiveContent | undefined> {
+  const modules = name.namespace === null ? dirname(folder) : dirname(dirname(folder))
+  const typesName = typesPackageOf(packageTitle(name))
+  try {
+    const root = await realpath(join(modules, ...typesName.split('/')))
+    const found = await readNpmFolder(root)
+    if (found?.address !== `npm:${typesName}@${found?.version}`) return undefined
+    return await readContent(root, 'npm', undefined, options)
+  } catch (error) {
     if (isSystemError(error)) return undefined
     throw error
   }

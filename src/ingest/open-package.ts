@@ -11,7 +11,7 @@ import { encodePath, normalizeFolder, writeInnerUrl } from '../core/url/tree-url
 import type { Download } from '../library/ports/download.ts'
 import type { RegistriesOption } from '../library/ports/registries.ts'
 import type { OpenTree, TreeEntry, TreeFacts, TreeOptions } from '../library/ports/tree.ts'
-import { sourceOfPage, withApiPages } from './api-pages.ts'
+import { hasDeclarations, sourceOfPage, withApiPages, withTypes } from './api-pages.ts'
 import type { ArchiveContent } from './archive/content.ts'
 import { refuse } from './archive/members.ts'
 import {
@@ -22,7 +22,7 @@ import {
   withSourceErrors,
 } from './archive/source.ts'
 import { createContentTree } from './archive/tree.ts'
-import { openInstalled } from './installed-package.ts'
+import { openInstalled, openInstalledTypes } from './installed-package.ts'
 import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import { readDocumentation, writePackagePage } from './package-links.ts'
@@ -121,7 +121,12 @@ async function openInstalledPackage(
   const folder = normalizeFolder(path)
   const documentation = await readDocumentation({ kind, ...(readLinks && { readLinks }) }, installed.content, '')
   const own = contentBelow(installed.content, folder, writeInnerUrl(url, folder))
-  const content = await addApiPages(own, kind, name, pages)
+  const isUntyped = kind === 'npm' && installedAt !== undefined && folder === '' && !hasDeclarations(own)
+  const types = isUntyped ? await openInstalledTypes(name, installedAt, options) : undefined
+  const content =
+    types === undefined
+      ? await addApiPages(own, kind, name, pages)
+      : withTypes(own, await addApiPages(types, kind, name, pages))
   const tree = createContentTree({
     ...{ url, name: packageTitle(name), version, folderId: PACKAGE_ID, content, pages, profile },
     addressOf: (file) => writeInnerUrl(url, folder + file),

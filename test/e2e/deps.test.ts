@@ -141,3 +141,14 @@ test('deps takes in modules of Go from the module cache, and says which are not 
   const found = await sandbox.runInProcess(['search', 'Ignite lights the lamp', '--source', 'github.com/Tower/Lamp'])
   expect(found.stdout).toContain('// Ignite lights the lamp.')
 })
+
+test('deps shows the declarations of @types as pages of their package, not as a package', async () => {
+  install({ lamp: '1.0.0', '@types/lamp': '1.0.3', '@types/node': '24.0.0' })
+  fs.rmSync(sandbox.path('app/node_modules/lamp/index.d.ts'))
+  const { stdout } = await deps()
+  expect(stdout).not.toContain('@types/lamp')
+  expect(stdout).toContain('@types/node')
+  expect((await deps('--add')).stdout).toContain('2 packages read')
+  const found = await sandbox.runInProcess(['search', 'light', '--source', 'lamp'])
+  expect(found.stdout).toContain('function light(): void')
+})

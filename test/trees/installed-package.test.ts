@@ -135,6 +135,49 @@ test('a file that changed after the tree was opened is read as it is now', async
   })
 })
 
+describe('the @types package of an npm package', () => {
+  const types = (name: string, version: string): Files => ({
+    'package.json': JSON.stringify({ name, version, types: 'index.d.ts' }),
+    'README.md': '# Installation\n',
+    'index.d.ts': '/** Lights the lamp. */\nexport declare function light(oil: number): void\n',
+  })
+
+  test('becomes the API page of a package without declarations', async () => {
+    for (const [name, mangled] of [
+      ['lamp', 'lamp'],
+      ['@tower/lamp', 'tower__lamp'],
+    ] as const) {
+      const modules = join(createTempFolder(), 'node_modules')
+      writeFiles(join(modules, name), {
+        'package.json': JSON.stringify({ name, version: '1.0.0' }),
+        'README.md': '# Lamp\n',
+      })
+      writeFiles(join(modules, '@types', mangled), types(`@types/${mangled}`, '1.2.0'))
+      const tree = await open(`pkg:npm/${name}@1.0.0`, join(modules, name))
+      const listed = await listTree(tree)
+      expect(listed).toMatchObject({ 'README.md': 'file', '@types/index.d.ts.md': 'file' })
+      expect(listed).not.toHaveProperty('@types/README.md')
+      const page = await readText(tree, '@types/index.d.ts.md')
+      expect(page).toContain('Lights the lamp')
+      expect(page).toContain(name)
+    }
+  })
+
+  test('is left out if the package has declarations, or if the folder holds another package', async () => {
+    const modules = join(folder, 'node_modules')
+    writeFiles(join(modules, 'lamp'), { ...LAMP, 'package.json': JSON.stringify({ name: 'lamp', version: '1.0.0' }) })
+    writeFiles(join(modules, '@types/lamp'), types('@types/lamp', '1.2.0'))
+    expect(Object.keys(await listTree(await open('pkg:npm/lamp@1.0.0', join(modules, 'lamp')))).join()).not.toContain(
+      '@types',
+    )
+    writeFiles(join(modules, 'wick'), { 'package.json': JSON.stringify({ name: 'wick', version: '1.0.0' }) })
+    writeFiles(join(modules, '@types/wick'), types('@types/other', '1.2.0'))
+    expect(Object.keys(await listTree(await open('pkg:npm/wick@1.0.0', join(modules, 'wick')))).join()).not.toContain(
+      '@types',
+    )
+  })
+})
+
 describe('a module of Go', () => {
   const MODULE: Files = {
     'go.mod': 'module github.com/Tower/Lamp\n',

@@ -134,3 +134,8 @@ export function writePackageUrl({ type, namespace, name, version }: PackageName)
 export function packageTitle({ type, namespace, name }: PackageName): string {
   return namespace === null ? name : `${namespace}${type === 'maven' ? ':' : '/'}${name}`
 }
+
+/** The package with the type declarations of an npm package that has none itself: `@scope/name` → `@types/scope__name`. */
+export function typesPackageOf(title: string): string {
+  return `@types/${title.replace(/^@/, '').replace('/', '__')}`
+}
