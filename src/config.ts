@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { homedir } from 'node:os'
-import { dirname, isAbsolute, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { PharosError } from './core/errors.ts'
 import { writeDuration } from './core/text/duration.ts'
 import { isPostgres, nameDatabase } from './core/url/postgres-address.ts'
@@ -283,14 +283,34 @@ export function userFolders(environment: Readonly<Record<string, string | undefi
   return { home, applicationConfig: isMac ? join(home, 'Library', 'Application Support') : config, config }
 }
 
+/** Where package managers of this user keep their settings. */
+export function clientPlaces(environment: Readonly<Record<string, string | undefined>> = process.env): {
+  readonly home: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly platform: string
+  readonly nodeFolder: string
+  readonly systemFolder: string
+} {
+  const nodeFolder = dirname(dirname(process.execPath))
+  return { home: homedir(), environment, platform: process.platform, nodeFolder, systemFolder: '/etc' }
+}
+
 /** Where package managers of this user keep what they install. */
 export function packageFolders(environment: Readonly<Record<string, string | undefined>> = process.env): {
   readonly home: string
   readonly cargoHome: string | undefined
   readonly virtualEnv: string | undefined
+  readonly goModules: string | undefined
 } {
-  const { CARGO_HOME: cargoHome, VIRTUAL_ENV: virtualEnv } = environment
-  return { home: homedir(), cargoHome: cargoHome || undefined, virtualEnv: virtualEnv || undefined }
+  const { CARGO_HOME: cargoHome, VIRTUAL_ENV: virtualEnv, GOMODCACHE: modules, GOPATH: goPath = '' } = environment
+  // Go downloads modules into the first folder of its path.
+  const [goFolder = ''] = goPath.split(delimiter)
+  return {
+    home: homedir(),
+    cargoHome: cargoHome || undefined,
+    virtualEnv: virtualEnv || undefined,
+    goModules: modules || (goFolder === '' ? undefined : join(goFolder, 'pkg', 'mod')),
+  }
 }
 
 /** The folders that the program creates for this user if nothing else is configured: data, cache and state. */

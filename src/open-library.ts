@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError, usageError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
-import { PUBLIC_REGISTRIES, type Registries } from './core/url/package-url.ts'
+import { PUBLIC_REGISTRIES } from './core/url/package-url.ts'
 import { findLibraryProblem, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
 import { withoutUndefined } from './core/without-undefined.ts'
@@ -23,6 +23,7 @@ import type { Library } from './library/library.ts'
 import type { Addresses } from './library/ports/addresses.ts'
 import type { JobLog } from './library/ports/job-log.ts'
 import type { DiskStore, LibraryStore } from './library/ports/library-store.ts'
+import type { PackageRegistries, RegistriesOption } from './library/ports/registries.ts'
 import type { Embedder } from './library/ports/vectors.ts'
 import { type ConnectionOptions, openConnections, refusePasswords } from './open-connections.ts'
 import { openPlaces, type Places } from './places/node.ts'
@@ -68,7 +69,7 @@ export interface LibraryOptions extends ConnectionOptions {
   /** Maximum unpacked size of an archive (a quarter of it for the download), and maximum size of a repository. @default 1 GB */
   readonly maxArchiveBytes?: number
   /** Package registries; a custom one may be on a private network. @default the public ones */
-  readonly registries?: Registries
+  readonly registries?: RegistriesOption
   /** Returns the token for the host of a registry. @default none */
   readonly registryToken?: (host: string) => string | undefined
   /** Headers for sites behind a login, by origin; read on demand and never stored. @default none */
@@ -208,23 +209,40 @@ function openTrees(
   reader: ReturnType<typeof openPageReader>,
   { userAgent, allowance }: NetworkAccess,
 ): ReturnType<typeof openTreeReader> {
+  const { registries: given = PUBLIC_REGISTRIES } = options
+  let reading: Promise<PackageRegistries> | undefined
+  // Read once, so that a crawl uses the same registries for all its packages.
+  const registries = () => {
+    reading ??= typeof given === 'function' ? given() : Promise.resolve(given)
+    return reading
+  }
   return openTreeReader({
     readPage: reader.readPage,
     readDocument: reader.readDocument,
     openGrammars: options.openGrammars ?? openBundledGrammars,
     maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
     exclude: [...(isPostgres(options.path) ? [] : listLibraryFiles(options.path)), ...(options.exclude ?? [])],
-    ...withoutUndefined({ maxArchiveBytes: options.maxArchiveBytes, registries: options.registries, git: options.git }),
+    registries,
+    ...withoutUndefined({ maxArchiveBytes: options.maxArchiveBytes, git: options.git }),
     // Loaded with the first download of an archive, package or repository.
     openDownloads: async () => {
       const { openDownloads } = await import('./fetch/download.ts')
       const { customRegistryOrigins } = await import('./ingest/registries.ts')
-      const origins = customRegistryOrigins(options.registries ?? PUBLIC_REGISTRIES)
-      const { registryToken: tokenFor, proxy } = options
-      const tokens = tokenFor === undefined ? {} : { tokenFor }
-      return openDownloads({ userAgent, allowance, origins, proxy, ...tokens })
+      const known = await registries()
+      const origins = customRegistryOrigins(known)
+      const { registryToken, proxy } = options
+      const authorize = (url: URL) => {
+        const token = registryToken?.(url.host) ?? registryToken?.(url.hostname)
+        return token === undefined ? known.authorize?.(url) : writeAuthorization(token)
+      }
+      return openDownloads({ userAgent, allowance, origins, proxy, authorize })
     },
   })
+}
+
+/** The header for a token, or for `name:password`. */
+function writeAuthorization(token: string): string {
+  return token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`
 }
 
 async function openStore(options: LibraryOptions): Promise<SqliteStore | PostgresStore> {

@@ -17,7 +17,14 @@ import { offerDocumentation } from '../library/sources/offer-documentation.ts'
 import { capOf } from '../library/sources/source-status.ts'
 import { findFailure } from './crawl-failure.ts'
 import { interruptible } from './interrupt.ts'
-import { createHintFor, type Hint, printableLabel, withLibrary } from './library.ts'
+import {
+  createHintFor,
+  type Hint,
+  openConfiguredLibrary,
+  printableLabel,
+  registriesOf,
+  withLibrary,
+} from './library.ts'
 import { type CommonFlags, configOf } from './options/options.ts'
 import { renderOf } from './options/render-option.ts'
 import { type ScopeFlags, scopeWords } from './options/scope-options.ts'
@@ -49,11 +56,15 @@ export interface CrawlContext {
   readonly hasNextSteps?: boolean
 }
 
-/** Opens the environment of a command that crawls, and closes it when the work ends. */
+/**
+ * Opens the environment of a command that crawls, and closes it when the work ends. `project` is the folder whose settings of package
+ * managers count too.
+ */
 export async function withCrawlContext(
   command: Command,
   streams: Streams,
   work: (crawling: CrawlContext) => Promise<void>,
+  project?: string,
 ): Promise<void> {
   const config = configOf(command)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
@@ -85,6 +96,7 @@ export async function withCrawlContext(
             })
           },
           scopeWords(command.opts<ScopeFlags>()),
+          () => openConfiguredLibrary(config, undefined, { registries: registriesOf(config, project) }),
         ),
       () => {
         if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { basename, join } from 'node:path'
 import type { Command } from 'commander'
 import {
+  clientPlaces,
   type EffectiveConfig,
   libraryDataFolder,
   readGitAccess,
@@ -12,6 +13,7 @@ import {
 import { PharosError, usageError } from '../core/errors.ts'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import { hostRuleOf } from '../library/ports/download.ts'
+import type { RegistriesOption } from '../library/ports/registries.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
@@ -45,7 +47,7 @@ export function addLibraryOptions(command: Command, settings: readonly SettingNa
 export async function openConfiguredLibrary(
   { values }: Pick<EffectiveConfig, 'values'>,
   notice: (text: string) => void = (text) => void process.stderr.write(`${printableLine(text)}\n`),
-  options: Pick<LibraryOptions, 'busyMs' | 'connections'> = {},
+  options: Pick<LibraryOptions, 'busyMs' | 'connections' | 'registries'> = {},
 ): Promise<OpenLibrary> {
   if (basename(values.library) === ':memory:') {
     const problem = '--library: expected a file, got :memory:, which would be gone with this command'
@@ -54,7 +56,6 @@ export async function openConfiguredLibrary(
   // Loaded on demand: the database and the HTTP client would slow down every command that does not need them.
   const { openLibrary } = await import('../open-library.ts')
   return openLibrary({
-    ...options,
     path: values.library,
     ...(isPostgres(values.library) ? { importFolder: join(libraryDataFolder(values.library), 'imports') } : {}),
     notice,
@@ -75,6 +76,7 @@ export async function openConfiguredLibrary(
       crates: values.cratesRegistry,
       maven: values.mavenRegistry,
     },
+    ...options,
     registryToken: readRegistryTokens(values),
     git: readGitAccess(values),
     siteHeaders: readSiteHeaders(values),
@@ -95,6 +97,31 @@ export async function openConfiguredLibrary(
     },
   })
 }
+
+/**
+ * Reads the registries of packages: those of the settings, then those that the package managers of the user are configured for. Only for
+ * commands that the user runs. A server does not call it, because its clients would reach registries, with tokens, that its owner never
+ * gave it. `project` is a folder that the user named, whose settings count too.
+ */
+export function registriesOf(
+  { values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>,
+  project?: string,
+): RegistriesOption {
+  const configured = Object.fromEntries(
+    REGISTRY_SETTINGS.flatMap(([type, name]) => (origins[name] === 'default' ? [] : [[type, values[name]]])),
+  )
+  return async () => {
+    const { readRegistries } = await import('../project/clients/read-registries.ts')
+    return readRegistries(configured, { ...clientPlaces(), ...(project === undefined ? {} : { project }) })
+  }
+}
+
+const REGISTRY_SETTINGS = [
+  ['npm', 'npmRegistry'],
+  ['pypi', 'pypiRegistry'],
+  ['crates', 'cratesRegistry'],
+  ['maven', 'mavenRegistry'],
+] as const
 
 /** The options of the configured services. */
 export function connectionsOf(values: Config): ConnectionOptions {

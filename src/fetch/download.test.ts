@@ -133,8 +133,8 @@ test('sends a token only to its host, and only over https or to this machine', a
     response.writeHead(302, { location: `${other}/a` }).end()
   })
   const { host } = new URL(origin)
-  const tokens: Record<string, string> = { [host]: 's3cret', 'lamp.example': 'me:s3cret' }
-  const { registry, web } = open({ tokenFor: (name) => tokens[name], origins: [origin, other] })
+  const headersOf: Record<string, string> = { [host]: 'Bearer s3cret', 'lamp.example': 'Basic s3cret' }
+  const { registry, web } = open({ authorize: (url) => headersOf[url.host], origins: [origin, other] })
   const headers = { 'x-lamp': 'lit' }
   expect(await fetchText(registry, `${origin}/a`, { headers })).toBe('the archive')
   expect(await fetchText(web, `${origin}/a`)).toBe('the archive')

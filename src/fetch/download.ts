@@ -21,8 +21,8 @@ export interface DownloadOptions {
   readonly allowance: Allowance
   /** Origins of the registries that the owner configured. They may be private; only downloads from registries may lead there. */
   readonly origins: readonly string[]
-  /** Returns the token of a registry by its host; `name:password` also works. The token is sent only to that host. @default none */
-  readonly tokenFor?: (host: string) => string | undefined
+  /** Returns the Authorization header for an address of a registry. It is sent with the request for this address only. @default none */
+  readonly authorize?: (url: URL) => string | undefined
   /** URL of a proxy for every request. @default none */
   readonly proxy?: string | undefined
   /** Finds the addresses of a host name. @default the resolver of the system */
@@ -45,7 +45,7 @@ export function openDownloads(options: DownloadOptions): Downloads {
   const registry = openAgentFor(options, allowOrigins(allowance, origins))
   return {
     web: createDownload(web, options),
-    registry: createDownload(registry, options, options.tokenFor ?? (() => undefined)),
+    registry: createDownload(registry, options, options.authorize ?? (() => undefined)),
     resolve: (host, port) => resolveHost(host, port, options),
     openProxy: (target) => openTargetProxy(options, target),
     async close() {
@@ -122,12 +122,12 @@ function allowOrigins(allowance: Allowance, origins: readonly string[]): Allowan
   }
 }
 
-type TokenFor = NonNullable<DownloadOptions['tokenFor']>
+type Authorize = NonNullable<DownloadOptions['authorize']>
 
 function createDownload(
   agent: GuardedAgent,
   { userAgent, timeoutMs = 15 * 60_000 }: DownloadOptions,
-  tokenFor?: TokenFor,
+  authorize?: Authorize,
 ): Download {
   return async (request) => {
     request.signal?.throwIfAborted()
@@ -137,8 +137,11 @@ function createDownload(
     const { origin } = url
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const step = await withDownloadErrors(url, request, timeout, () => {
-        const extraHeaders = { ...(url.origin === origin ? request.headers : {}), ...authorize(url, tokenFor) }
-        const isRegistry = tokenFor !== undefined
+        const extraHeaders = {
+          ...(url.origin === origin ? request.headers : {}),
+          ...writeAuthorization(url, authorize),
+        }
+        const isRegistry = authorize !== undefined
         return requestOnce(agent, url, { request, userAgent, signal, timeout, extraHeaders, isRegistry })
       })
       if (!(step instanceof URL)) return step
@@ -151,14 +154,13 @@ function createDownload(
   }
 }
 
-/** The Authorization header for a host. Tokens are sent only over https or to this machine, because plain http exposes them. */
-function authorize(url: URL, tokenFor: TokenFor | undefined): Record<string, string> {
-  const token = tokenFor?.(url.host) ?? tokenFor?.(url.hostname)
-  if (token === undefined) return {}
+/** The Authorization header for an address. Tokens are sent only over https or to this machine, because plain http exposes them. */
+function writeAuthorization(url: URL, authorize: Authorize | undefined): Record<string, string> {
+  const authorization = authorize?.(url)
+  if (authorization === undefined) return {}
   if (url.protocol !== 'https:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
     throw new DownloadError('failed', `the token for ${url.host} is sent with https only`)
   }
-  const authorization = token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`
   return { authorization }
 }
 

@@ -61,6 +61,30 @@ export async function withApiPages(
   }
 }
 
+/** Whether an npm package has type declarations of its own. */
+export function hasDeclarations({ files }: ArchiveContent): boolean {
+  return [...files.keys()].some((path) => DECLARATIONS.test(path))
+}
+
+/** Adds the declarations and API pages of the `@types` package to the content of a package that has none. */
+export function withTypes(content: ArchiveContent, types: ArchiveContent): ArchiveContent {
+  const added = [...types.files].filter(([path]) => DECLARATIONS.test(sourceOfPage(path)))
+  return {
+    ...content,
+    files: new Map([...content.files, ...added.map(([path, file]) => [TYPES_FOLDER + path, file] as const)]),
+    read: (path) => {
+      return path.startsWith(TYPES_FOLDER) ? types.read(path.slice(TYPES_FOLDER.length)) : content.read(path)
+    },
+    async close() {
+      await content.close()
+      await types.close()
+    },
+  }
+}
+
+/** No package of npm has a folder of this name. */
+const TYPES_FOLDER = '@types/'
+
 function withoutEnding(path: string): string {
   return path.replace(DECLARATIONS, '')
 }

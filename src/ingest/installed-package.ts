@@ -1,16 +1,25 @@
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { access, lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 import { ArchiveError } from '../core/archive/archive-error.ts'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
-import { type PackageName, packageTitle, parsePackageUrl } from '../core/url/package-url.ts'
+import { escapeGoPath } from '../core/url/go-path.ts'
+import {
+  type PackageName,
+  packageTitle,
+  parsePackageUrl,
+  typesPackageOf,
+  writePackageUrl,
+} from '../core/url/package-url.ts'
 import type { Refusal } from '../crawl/ledger.ts'
 import type { ArchiveContent, ContentFile } from './archive/content.ts'
 import { DEFAULT_ARCHIVE_LIMITS, MemberError, refuse, UNPACK_ADVICE } from './archive/members.ts'
+import { type ArchiveSourceOptions, openLocalArchive } from './archive/source.ts'
 import { findSkippedFolder } from './package-files.ts'
+import { readPomLinks } from './package-links.ts'
 import { settledStamp } from './read-folder.ts'
 import { readStable } from './read-stable.ts'
-import type { PackageKind } from './registries.ts'
+import type { PackageKind } from './registry/package-archive.ts'
 import { isSystemError } from './walk-folder.ts'
 
 /** The files of a package that is installed on this machine. */
@@ -18,33 +27,53 @@ export interface InstalledPackage {
   readonly kind: PackageKind
   readonly version: string
   readonly content: ArchiveContent
-}
-
-/** How the files are read. */
-export interface InstalledOptions {
-  /** Larger files are listed, but cannot be read. */
-  readonly maxFileBytes: number
-  /** Current time in milliseconds. @default Date.now */
-  readonly now?: () => number
+  /** Reads the links of a manifest that is not among the files. @default the manifest is among the files, or there is none */
+  readonly readLinks?: () => Promise<readonly unknown[]>
 }
 
 /**
- * Opens a package where its package manager installed it: the folder of an npm package or a crate, or the `.dist-info` folder of a Python
- * package. Undefined if nothing is there, or another package or version.
+ * Opens a package where its package manager installed it: the folder of an npm package, a crate, a Go module or an artifact of Maven, or the
+ * `.dist-info` folder of a Python package. Undefined if nothing is there, or another package or version.
  */
 export async function openInstalled(
   name: PackageName,
   folder: string,
-  options: InstalledOptions,
+  options: ArchiveSourceOptions,
 ): Promise<InstalledPackage | undefined> {
   try {
     const root = await realpath(folder)
-    const found = await LAYOUTS[name.type]?.(root)
+    const found = await LAYOUTS[name.type](root, name)
     if (found === undefined || !isSamePackage(found, name)) return undefined
-    const { kind, version, base, list } = found
-    return { kind, version, content: await readContent(base, kind, list, options) }
+    const { kind, version, base, list, archive, readLinks } = found
+    const request = { address: writePackageUrl(name), format: 'zip' } as const
+    const content =
+      archive === undefined
+        ? await readContent(base, kind, list, options)
+        : (await openLocalArchive(archive, request, options)).content
+    return { kind, version, content, ...(readLinks === undefined ? {} : { readLinks }) }
   } catch (error) {
     // It was moved or removed, so it is not installed here.
+    if (isSystemError(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * Opens the type declarations that `@types` has for an npm package, beside the folder in which it is installed. Undefined if there are none.
+ */
+export async function openInstalledTypes(
+  name: PackageName,
+  folder: string,
+  options: ArchiveSourceOptions,
+): Promise<ArchiveContent | undefined> {
+  const modules = name.namespace === null ? dirname(folder) : dirname(dirname(folder))
+  const typesName = typesPackageOf(packageTitle(name))
+  try {
+    const root = await realpath(join(modules, ...typesName.split('/')))
+    const found = await readNpmFolder(root)
+    if (found?.address !== `npm:${typesName}@${found?.version}`) return undefined
+    return await readContent(root, 'npm', undefined, options)
+  } catch (error) {
     if (isSystemError(error)) return undefined
     throw error
   }
@@ -60,14 +89,59 @@ interface FoundPackage {
   readonly base: string
   /** The files, if they share a folder with those of other packages. @default all files in the folder */
   readonly list?: readonly string[]
+  /** Archive with the files. @default they are in the folder */
+  readonly archive?: string
+  readonly readLinks?: () => Promise<readonly unknown[]>
 }
 
-type Layout = (root: string) => Promise<FoundPackage | undefined>
+type Layout = (root: string, name: PackageName) => Promise<FoundPackage | undefined>
 
-const LAYOUTS: Readonly<Partial<Record<PackageName['type'], Layout>>> = {
+const LAYOUTS: Readonly<Record<PackageName['type'], Layout>> = {
   npm: readNpmFolder,
   pypi: readDistInfo,
   cargo: readCrateFolder,
+  golang: readGoFolder,
+  maven: readMavenFolder,
+}
+
+/**
+ * A folder of the module cache, whose path names the module and its version (https://go.dev/ref/mod#module-cache), or one below `vendor`,
+ * where `modules.txt` names the versions.
+ */
+async function readGoFolder(root: string, name: PackageName): Promise<FoundPackage | undefined> {
+  const { version } = name
+  if (version === null) return undefined
+  const title = packageTitle(name)
+  const path = root.split(sep).join('/')
+  const found: FoundPackage = { kind: 'go', address: writePackageUrl(name), version, base: root }
+  if (path.endsWith(`/${escapeGoPath(title)}@${escapeGoPath(version)}`)) return found
+  if (!path.endsWith(`/vendor/${title}`)) return undefined
+  const modules = await readFile(join(root.slice(0, -title.length), 'modules.txt'), 'utf8')
+  return modules.split(/\r?\n/).includes(`# ${title} ${version}`) ? found : undefined
+}
+
+/** A folder of the local repository of Maven, with an archive of sources or Javadoc beside the `pom`. */
+async function readMavenFolder(root: string, name: PackageName): Promise<FoundPackage | undefined> {
+  const { namespace, name: artifact, version } = name
+  if (version === null || namespace === null) return undefined
+  if (
+    !root
+      .split(sep)
+      .join('/')
+      .endsWith(`/${namespace.replaceAll('.', '/')}/${artifact}/${version}`)
+  )
+    return undefined
+  for (const kind of ['sources', 'javadoc'] as const) {
+    const archive = join(root, `${artifact}-${version}-${kind}.jar`)
+    const isThere = await access(archive).then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) continue
+    const readLinks = async () => readPomLinks(await readFile(join(root, `${artifact}-${version}.pom`), 'utf8'))
+    return { kind, address: writePackageUrl(name), version, base: root, archive, readLinks }
+  }
+  return undefined
 }
 
 async function readNpmFolder(root: string): Promise<FoundPackage | undefined> {
@@ -108,7 +182,7 @@ async function readContent(
   base: string,
   kind: PackageKind,
   list: readonly string[] | undefined,
-  { maxFileBytes, now = Date.now }: InstalledOptions,
+  { maxFileBytes, now = Date.now }: ArchiveSourceOptions,
 ): Promise<ArchiveContent> {
   const openedAt = now()
   const files = new Map<string, ContentFile>()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { PUBLIC_REGISTRIES, parsePackageUrl } from '../core/url/package-url.ts'
+import { parsePackageUrl } from '../core/url/package-url.ts'
 import { pageOf } from './open-package.ts'
-import type { PackageArchive } from './registries.ts'
+import type { PackageArchive } from './registry/package-archive.ts'
 
 const SDIST = 'https://files.pythonhosted.org/packages/aa/bb/cc/lamp-1.0.tar.gz'
 
@@ -29,8 +29,7 @@ test.each<[string, Pick<PackageArchive, 'kind' | 'url'>, string | undefined]>([
   const name = parsePackageUrl(address)
   if (name === undefined) throw new Error(address)
   const integrity = { algorithm: 'sha256', digest: '' } as const
-  const archive: PackageArchive = { kind, url, version: '1.0', format: 'tar', integrity }
-  expect(pageOf(name, archive, PUBLIC_REGISTRIES, 'lamp-1.0/')?.('src/a b.rs')).toBe(page)
-  const own = { npm: 'http://a', pypi: 'http://a', crates: 'http://a', maven: 'http://a' }
-  expect(pageOf(name, archive, own, 'lamp-1.0/')).toBeUndefined()
+  const archive: PackageArchive = { kind, url, version: '1.0', format: 'tar', integrity, isPublic: true }
+  expect(pageOf(name, archive, 'lamp-1.0/')?.('src/a b.rs')).toBe(page)
+  expect(pageOf(name, { ...archive, isPublic: false }, 'lamp-1.0/')).toBeUndefined()
 })

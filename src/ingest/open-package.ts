@@ -1,16 +1,17 @@
 import { PharosError } from '../core/errors.ts'
+import { writeList } from '../core/text/list.ts'
 import {
   type PackageName,
   PUBLIC_REGISTRIES,
   packageTitle,
   parsePackageUrl,
-  type Registries,
   writePackageUrl,
 } from '../core/url/package-url.ts'
 import { encodePath, normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
 import type { Download } from '../library/ports/download.ts'
+import type { RegistriesOption } from '../library/ports/registries.ts'
 import type { OpenTree, TreeEntry, TreeFacts, TreeOptions } from '../library/ports/tree.ts'
-import { sourceOfPage, withApiPages } from './api-pages.ts'
+import { hasDeclarations, sourceOfPage, withApiPages, withTypes } from './api-pages.ts'
 import type { ArchiveContent } from './archive/content.ts'
 import { refuse } from './archive/members.ts'
 import {
@@ -21,24 +22,18 @@ import {
   withSourceErrors,
 } from './archive/source.ts'
 import { createContentTree } from './archive/tree.ts'
-import { openInstalled } from './installed-package.ts'
+import { openInstalled, openInstalledTypes } from './installed-package.ts'
 import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import { readDocumentation, writePackagePage } from './package-links.ts'
 import type { FilePages } from './read-file-page.ts'
-import {
-  findPackage,
-  isPublicRegistry,
-  type PackageArchive,
-  type PackageKind,
-  registryHost,
-  registryOf,
-} from './registries.ts'
+import { findPackage, listRegistryHosts } from './registries.ts'
+import type { PackageArchive, PackageKind } from './registry/package-archive.ts'
 
 /** Options for opening packages. */
 export interface PackageOptions extends ArchiveSourceOptions {
   /** @default the public ones */
-  readonly registries?: Registries
+  readonly registries?: RegistriesOption
   /** Downloads from registries; rejects when downloads are disabled. */
   readonly openDownload: () => Promise<Download>
 }
@@ -62,7 +57,7 @@ export async function openPackage(
 ): Promise<OpenTree> {
   const installed = await openInstalledPackage(address, pages, options, { profile, path, installedAt })
   if (installed !== undefined) return installed
-  const { name, archive, registries, download } = await findArchive(address, options, signal)
+  const { name, archive, download } = await findArchive(address, options, signal)
   const { format, integrity, version, kind } = archive
   const request = { address, format, integrity, ...(signal === undefined ? {} : { signal }) }
   const folder = normalizeFolder(path)
@@ -85,7 +80,7 @@ export async function openPackage(
   const knownUrls = new Map(rows.map((row) => [row.key, row.url]))
   const { top, documentation, content } =
     known === undefined ? await open() : { top: '', documentation: undefined, content: known }
-  const pageUrlOf = pageOf(name, archive, registries, top)
+  const pageUrlOf = pageOf(name, archive, top)
   const tree = createContentTree({
     url,
     name: packageTitle(name),
@@ -105,7 +100,7 @@ export async function openPackage(
   })
   return {
     ...tree,
-    ...(isPublicRegistry(registries, registryOf(name)) && { packagePage: writePackagePage(name, version) }),
+    ...(archive.isPublic && { packagePage: writePackagePage(name, version) }),
     ...(documentation !== undefined && { documentation }),
   }
 }
@@ -121,12 +116,17 @@ async function openInstalledPackage(
   const installed =
     name === undefined || installedAt === undefined ? undefined : await openInstalled(name, installedAt, options)
   if (name === undefined || installed === undefined) return undefined
-  const { kind, version } = installed
+  const { kind, version, readLinks } = installed
   const url = writePackageUrl(name)
   const folder = normalizeFolder(path)
-  const documentation = await readDocumentation({ kind }, installed.content, '')
+  const documentation = await readDocumentation({ kind, ...(readLinks && { readLinks }) }, installed.content, '')
   const own = contentBelow(installed.content, folder, writeInnerUrl(url, folder))
-  const content = await addApiPages(own, kind, name, pages)
+  const isUntyped = kind === 'npm' && installedAt !== undefined && folder === '' && !hasDeclarations(own)
+  const types = isUntyped ? await openInstalledTypes(name, installedAt, options) : undefined
+  const content =
+    types === undefined
+      ? await addApiPages(own, kind, name, pages)
+      : withTypes(own, await addApiPages(types, kind, name, pages))
   const tree = createContentTree({
     ...{ url, name: packageTitle(name), version, folderId: PACKAGE_ID, content, pages, profile },
     addressOf: (file) => writeInnerUrl(url, folder + file),
@@ -160,46 +160,46 @@ const PACKED_IN_FOLDER: ReadonlySet<PackageKind> = new Set<PackageKind>(['npm', 
 interface FoundArchive {
   readonly name: PackageName
   readonly archive: PackageArchive
-  readonly registries: Registries
   readonly download: Download
 }
 
 /** Asks the registry for the archive of a package. */
 async function findArchive(
   address: string,
-  { registries = PUBLIC_REGISTRIES, openDownload }: PackageOptions,
+  { registries: given = PUBLIC_REGISTRIES, openDownload }: PackageOptions,
   signal: AbortSignal | undefined,
 ): Promise<FoundArchive> {
   const name = parsePackageUrl(address)
   if (name === undefined) {
-    const problem = 'it names no package of npm, PyPI, crates.io or Maven'
+    const problem = 'it names no package of npm, PyPI, crates.io, Maven or Go'
     throw new PharosError('URL_INVALID', { url: address, problem })
   }
+  const registries = typeof given === 'function' ? await given() : given
   const download = await openDownload()
   const archive = await withSourceErrors(address, () => findPackage(name, registries, download, signal)).catch(
     (error: unknown) => {
       if (!(error instanceof PharosError) || error.code !== 'SOURCE_NOT_FOUND') throw error
-      const advice = `${registryHost(name, registries)} has no package ${packageTitle(name)}; check its name`
+      const advice = `${writeList(listRegistryHosts(name, registries))} has no package ${packageTitle(name)}; check its name`
       throw new PharosError('SOURCE_NOT_FOUND', { path: address, advice }, { cause: error })
     },
   )
-  return { name, archive, registries, download }
+  return { name, archive, download }
 }
 
 /** Returns a function that gives the URL of a file's page on a public registry; undefined when the registry has no such pages. */
 export function pageOf(
   name: PackageName,
-  { kind, version, url }: PackageArchive,
-  registries: Registries,
+  { kind, version, url, isPublic }: PackageArchive,
   top: string,
 ): ((path: string) => string) | undefined {
   const isPinned = name.version === version
-  if (kind === 'crate' && isPublicRegistry(registries, 'crates')) {
+  if (!isPublic) return undefined
+  if (kind === 'crate') {
     const versionSegment = isPinned ? encodeURIComponent(version) : 'latest'
     return (path) => `https://docs.rs/crate/${name.name}/${versionSegment}/source/${encodePath(path)}`
   }
   // The page URL contains the path of the archive, which changes with each version.
-  if ((kind === 'sdist' || kind === 'wheel') && isPublicRegistry(registries, 'pypi') && isPinned) {
+  if ((kind === 'sdist' || kind === 'wheel') && isPinned) {
     const release = `${name.name}/${encodeURIComponent(version)}${new URL(url).pathname}`
     return (path) => `https://inspector.pypi.io/project/${release}/${encodePath(top + path)}`
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
-import type { PackageKind } from './registries.ts'
+import type { PackageKind } from './registry/package-archive.ts'
 
 const OTHER = 'neither documentation nor an interface'
 const INTERNAL = 'not for readers'

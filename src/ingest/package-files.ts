@@ -1,7 +1,7 @@
 import { baseName, extensionOf } from '../core/text/path.ts'
 import type { Refusal } from '../crawl/ledger.ts'
 import { refuse } from './archive/members.ts'
-import type { PackageKind } from './registries.ts'
+import type { PackageKind } from './registry/package-archive.ts'
 
 /** Which files of a kind of package are read besides its prose. */
 interface Selection {
@@ -49,6 +49,12 @@ const SELECTIONS: Readonly<Record<PackageKind, Selection>> = {
     code: /\.(?:java|kt|kts|scala|groovy|clj)$/i,
     folders: SKIPPED_FOLDERS,
     files: /(?:^|\/)module-info\.java$/,
+  },
+  go: {
+    // Doc comments precede the declarations; https://go.dev/doc/comment
+    code: /\.go$/i,
+    folders: { ...SKIPPED_FOLDERS, ...mapNames('testdata', TESTS), ...mapNames('internal', INTERNAL) },
+    files: /(?:_test|\.pb|\.pb\.gw|zz_generated[^/]*)\.go$/i,
   },
   javadoc: {
     code: /\.html?$/i,

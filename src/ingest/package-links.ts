@@ -2,7 +2,7 @@ import { parse as parseToml } from 'smol-toml'
 import { type PackageName, packageTitle, parsePackageUrl } from '../core/url/package-url.ts'
 import { readPastedAddress } from '../core/url/pasted-address.ts'
 import type { ArchiveContent } from './archive/content.ts'
-import type { PackageArchive, PackageKind } from './registries.ts'
+import type { PackageArchive, PackageKind } from './registry/package-archive.ts'
 
 /** Maximum number of documentation addresses of a package. */
 const MAX_LINKS = 2
@@ -14,6 +14,8 @@ const MAX_METADATA_BYTES = 2 ** 20
 export function writePackagePage(name: PackageName, version: string): string {
   const release = encodeURIComponent(version)
   switch (name.type) {
+    case 'golang':
+      return `https://pkg.go.dev/${packageTitle(name)}@${release}`
     case 'npm':
       return `https://www.npmjs.com/package/${packageTitle(name)}/v/${release}`
     case 'pypi':
@@ -74,4 +76,16 @@ export function pickDocumentation(links: readonly unknown[]): readonly string[] 
     return isCodeHostPage === true || parsePackageUrl(understood) !== undefined ? [] : [url.href]
   })
   return [...new Set(picked)].slice(0, MAX_LINKS)
+}
+
+/** The address of the project itself in a `pom`; deeper elements such as licences have addresses of their own. */
+export function readPomLinks(text: string): readonly unknown[] {
+  const pom = text.replaceAll(/<!--.*?-->/gs, '')
+  let depth = 0
+  for (const [, close = '', tag, attributes = '', content] of pom.matchAll(/<(\/?)([\w.:-]+)([^<>]*)>([^<]*)/g)) {
+    if (close === '' && depth === 1 && tag === 'url') return [content]
+    if (close === '' && !attributes.endsWith('/')) depth++
+    if (close !== '') depth--
+  }
+  return []
 }

@@ -7,12 +7,12 @@ import type { Kind } from '../core/model.ts'
 import { baseName } from '../core/text/path.ts'
 import { decodePart } from '../core/url/decode-part.ts'
 import { isFileUrl, isLocalUrl } from '../core/url/file-url.ts'
-import type { Registries } from '../core/url/package-url.ts'
 import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
 import type { GitAccess } from '../core/url/repository-url.ts'
 import { type TreeKind, treeKindOf } from '../core/url/tree-url.ts'
 import { isDocumentPage } from '../documents/formats.ts'
 import type { Downloads, ProxyTarget } from '../library/ports/download.ts'
+import type { RegistriesOption } from '../library/ports/registries.ts'
 import type { OpenTree, TreeFacts, TreeOptions, TreeReader } from '../library/ports/tree.ts'
 import type { FilePages } from './read-file-page.ts'
 import type { FolderReaderOptions } from './read-folder.ts'
@@ -23,7 +23,7 @@ export interface TreeReaderOptions extends FolderReaderOptions {
   /** Limit of an archive's unpacked bytes and of a repository's bytes. An archive's download may have a fourth of it. @default 1 GB */
   readonly maxArchiveBytes?: number
   /** The package registries. @default the public ones */
-  readonly registries?: Registries
+  readonly registries?: RegistriesOption
   /** Opens downloads, when the first web archive, package or repository is read. @default downloads are disabled */
   readonly openDownloads?: () => Promise<Downloads>
   /** Environment and tokens for git. @default none */

@@ -63,7 +63,29 @@ test('finds a crate of the public registry only', () => {
   expect(find({ type: 'cargo', name: 'lamp', version: '1.0.0' })).toContain('index.crates.io-6f17')
 })
 
-test('finds no modules of Go and no packages of Maven', () => {
-  expect(find({ type: 'golang', name: 'golang.org/x/text', version: 'v0.3.0' })).toBeUndefined()
-  expect(find({ type: 'maven', name: 'a:b', version: '1.0' })).toBeUndefined()
+test('finds a crate that was vendored, in its version only', () => {
+  write('app/vendor/lamp/Cargo.toml', '[package]\nname = "lamp"\nversion = "1.0.0"\n')
+  write('app/vendor/lamp-0.9.0/Cargo.toml', '[package]\nname = "lamp"\nversion = "0.9.0"\n')
+  expect(find({ type: 'cargo', name: 'lamp', version: '1.0.0' })).toBe('app/vendor/lamp 1.0.0')
+  expect(find({ type: 'cargo', name: 'lamp', version: '0.9.0' })).toBe('app/vendor/lamp-0.9.0 0.9.0')
+  expect(find({ type: 'cargo', name: 'lamp', version: '2.0.0' })).toBeUndefined()
+})
+
+test('finds a module of Go in the module cache, else where it was vendored', () => {
+  const toml = { type: 'golang', name: 'github.com/BurntSushi/toml', version: 'v1.2.0' } as const
+  expect(find(toml)).toBeUndefined()
+  write('app/vendor/modules.txt', '# github.com/BurntSushi/toml v1.2.0\n## explicit\ngithub.com/BurntSushi/toml\n')
+  write('app/vendor/github.com/BurntSushi/toml/doc.go')
+  expect(find(toml)).toBe('app/vendor/github.com/BurntSushi/toml v1.2.0')
+  expect(find({ ...toml, version: 'v1.3.0' })).toBeUndefined()
+  write('home/go/pkg/mod/github.com/!burnt!sushi/toml@v1.2.0/doc.go')
+  expect(find(toml)).toBe('home/go/pkg/mod/github.com/!burnt!sushi/toml@v1.2.0 v1.2.0')
+})
+
+test('finds an artifact of Maven only if its sources or its Javadoc were downloaded', () => {
+  const lens = { type: 'maven', name: 'org.tower:lens', version: '4.0' } as const
+  write('home/.m2/repository/org/tower/lens/4.0/lens-4.0.jar')
+  expect(find(lens)).toBeUndefined()
+  write('home/.m2/repository/org/tower/lens/4.0/lens-4.0-javadoc.jar')
+  expect(find(lens)).toBe('home/.m2/repository/org/tower/lens/4.0 4.0')
 })

@@ -2,8 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
+import { escapeRegExp } from '../core/escape-reg-exp.ts'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
+import { escapeGoPath } from '../core/url/go-path.ts'
 import type { LockedPackage } from './locked-package.ts'
 
 /** Where the package managers of this user keep what they install. */
@@ -13,6 +15,8 @@ export interface PackageFolders {
   readonly cargoHome?: string | undefined
   /** The active Python environment. @default none */
   readonly virtualEnv?: string | undefined
+  /** Folder in which Go keeps modules. @default go/pkg/mod in the home folder */
+  readonly goModules?: string | undefined
 }
 
 /** A package in the folder where it is installed. */
@@ -24,8 +28,10 @@ export interface InstalledAt {
 /** Returns a function that finds where a package of a project is installed; undefined if it is not. */
 export function createInstalledFinder(
   project: string,
-  { home, cargoHome = join(home, '.cargo'), virtualEnv }: PackageFolders,
+  folders: PackageFolders,
 ): (locked: LockedPackage) => InstalledAt | undefined {
+  const { home, virtualEnv } = folders
+  const { cargoHome = join(home, '.cargo'), goModules = join(home, 'go', 'pkg', 'mod') } = folders
   const environments = [
     join(project, '.venv'),
     join(project, 'venv'),
@@ -41,16 +47,57 @@ export function createInstalledFinder(
       const found = python.get(name) ?? []
       return version === null ? found[0] : found.find((one) => one.version === version)
     }
-    if (type !== 'cargo' || version === null) return undefined
+    if (version === null) return undefined
+    if (type === 'golang') return findGo(project, goModules, name, version)
+    if (type === 'maven') return findMaven(join(home, '.m2', 'repository'), name, version)
     // Another registry may have another package of this name.
     crates ??= listFolders(join(cargoHome, 'registry', 'src')).filter((path) => PUBLIC_CRATES.test(path))
-    const folder = crates.map((registry) => join(registry, `${name}-${version}`)).find((path) => existsSync(path))
+    const found = crates.map((registry) => join(registry, `${name}-${version}`)).find((path) => existsSync(path))
+    const folder = found ?? findVendoredCrate(project, name, version)
     return folder === undefined ? undefined : { folder, version }
   }
 }
 
 /** The folders in which Cargo keeps packages of the public registry. */
 const PUBLIC_CRATES = /[/\\](?:index\.crates\.io|github\.com)-[^/\\]+$/
+
+/** A module in `vendor`, whose `modules.txt` names the versions, else in the module cache. */
+function findGo(project: string, modules: string, name: string, version: string): InstalledAt | undefined {
+  const vendored = join(project, 'vendor', name)
+  const isVendored = readText(join(project, 'vendor', 'modules.txt'))
+    ?.split(/\r?\n/)
+    .includes(`# ${name} ${version}`)
+  const cached = join(modules, `${escapeGoPath(name)}@${escapeGoPath(version)}`)
+  // The cache comes first: `vendor` has only the packages that the project imports.
+  const folder = existsSync(cached) ? cached : isVendored === true && existsSync(vendored) ? vendored : undefined
+  return folder === undefined ? undefined : { folder, version }
+}
+
+/** A folder of the local repository with something to read: most artifacts are there as compiled classes only. */
+function findMaven(repository: string, name: string, version: string): InstalledAt | undefined {
+  const [group = '', artifact = ''] = name.split(':')
+  const folder = join(repository, ...group.split('.'), artifact, version)
+  const archives = ['sources', 'javadoc'].map((kind) => join(folder, `${artifact}-${version}-${kind}.jar`))
+  return archives.some((path) => existsSync(path)) ? { folder, version } : undefined
+}
+
+/** A crate that `cargo vendor` copied. The name of its folder has the version only if there are several. */
+function findVendoredCrate(project: string, name: string, version: string): string | undefined {
+  const folders = [`${name}-${version}`, name].map((folder) => join(project, 'vendor', folder))
+  return folders.find((folder) => {
+    const manifest = readText(join(folder, 'Cargo.toml')) ?? ''
+    return new RegExp(`^version\\s*=\\s*"${escapeRegExp(version)}"`, 'm').test(manifest)
+  })
+}
+
+/** The content of a file; undefined if it cannot be read. */
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
 
 function findNpm(project: string, { name, version, range, folder }: LockedPackage): InstalledAt | undefined {
   const modules = join(project, 'node_modules')
@@ -76,14 +123,9 @@ function isInRange(version: string | undefined, range: string | undefined): bool
 
 /** The version of an installed npm package; undefined if the folder has no package of that name. */
 function readNpmVersion(folder: string, name: string): string | undefined {
-  try {
-    const manifest = tryParseJson(readFileSync(join(folder, 'package.json'), 'utf8'))
-    if (!isJsonObject(manifest) || manifest['name'] !== name) return undefined
-    return typeof manifest['version'] === 'string' ? manifest['version'] : undefined
-  } catch {
-    // It is not installed here, or cannot be read.
-    return undefined
-  }
+  const manifest = tryParseJson(readText(join(folder, 'package.json')) ?? '')
+  if (!isJsonObject(manifest) || manifest['name'] !== name) return undefined
+  return typeof manifest['version'] === 'string' ? manifest['version'] : undefined
 }
 
 /** The `.dist-info` folders of Python environments, by the name of the package; those of the first environment first. */

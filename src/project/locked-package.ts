@@ -1,11 +1,8 @@
 import type { PackageType } from '../core/url/package-url.ts'
 
-/** The registries whose packages a project can name. */
-export type LockedPackageType = PackageType | 'golang'
-
 /** A package at the version that a lock file or requirement of a project names. */
 export interface LockedPackage {
-  readonly type: LockedPackageType
+  readonly type: PackageType
   /** Name as users write it: `@scope/name`, `group:artifact`, `golang.org/x/text`; normalised for PyPI. */
   readonly name: string
   /** Exact version; null if the project gives only a range and has no lock file. */

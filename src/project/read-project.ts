@@ -1,13 +1,14 @@
 import { basename, resolve } from 'node:path'
 import { codeOf, PharosError } from '../core/errors.ts'
 import { sanitizeText } from '../core/text/sanitize-text.ts'
+import type { PackageType } from '../core/url/package-url.ts'
 import { findCargoFiles } from './ecosystems/cargo-files.ts'
 import type { EcosystemFiles, FindFiles } from './ecosystems/ecosystem.ts'
 import { findGoFiles } from './ecosystems/go-files.ts'
 import { findJavaFiles } from './ecosystems/java-files.ts'
 import { findNpmFiles } from './ecosystems/npm-files.ts'
 import { findPythonFiles } from './ecosystems/python-files.ts'
-import type { LockedPackage, LockedPackageType, SkippedPackage } from './locked-package.ts'
+import type { LockedPackage, SkippedPackage } from './locked-package.ts'
 import { comparePackages } from './lockfiles/package-list.ts'
 import { openProjectFolder, type ProjectFolder } from './project-folder.ts'
 
@@ -17,7 +18,7 @@ export interface Project {
   readonly name: string
   /** Each package once, sorted by type, name and version. */
   readonly packages: readonly LockedPackage[]
-  readonly skipped: readonly (SkippedPackage & { readonly type: LockedPackageType })[]
+  readonly skipped: readonly (SkippedPackage & { readonly type: PackageType })[]
   /** Paths of the files that give the packages, relative to the folder. */
   readonly files: readonly string[]
   /** What a user should know about the choice of files. */

@@ -120,3 +120,35 @@ test('deps in a folder without a project says so', async () => {
   expect(added.code).toBe(2)
   expect(added.stderr).toContain('has no lock file or manifest')
 })
+
+test('deps takes in modules of Go from the module cache, and says which are not installed', async () => {
+  const module = 'go/pkg/mod/github.com/!tower/!lamp@v1.2.0'
+  sandbox.write({
+    'app/go.mod':
+      'module example.com/tower\n\nrequire (\n\tgithub.com/Tower/Lamp v1.2.0\n\ttower.example/wick v0.1.0\n)\n',
+    [`${module}/README.md`]: '# Lamp\n\nThe lamp shines over the sea.\n',
+    [`${module}/lamp.go`]:
+      '// Package lamp lights towers.\npackage lamp\n\n// Ignite lights the lamp.\nfunc Ignite(oil int) {}\n',
+  })
+  const before = await deps()
+  expect(before.stdout).toMatch(/^github\.com\/Tower\/Lamp +v1\.2\.0 +direct +installed +no$/m)
+  expect(before.stdout).toMatch(/^tower\.example\/wick +v0\.1\.0 +direct +not installed +no$/m)
+  expect(before.stderr).toContain('go mod download')
+  const added = await deps('--add')
+  expect(added.stdout).toBe('tower: 1 package read, 0 already in the library, 1 failed\n')
+  expect(added.stderr).toContain('tower.example/wick could not be read: ')
+  expect(added.stderr).toContain('run `go mod download`')
+  const found = await sandbox.runInProcess(['search', 'Ignite lights the lamp', '--source', 'github.com/Tower/Lamp'])
+  expect(found.stdout).toContain('// Ignite lights the lamp.')
+})
+
+test('deps shows the declarations of @types as pages of their package, not as a package', async () => {
+  install({ lamp: '1.0.0', '@types/lamp': '1.0.3', '@types/node': '24.0.0' })
+  fs.rmSync(sandbox.path('app/node_modules/lamp/index.d.ts'))
+  const { stdout } = await deps()
+  expect(stdout).not.toContain('@types/lamp')
+  expect(stdout).toContain('@types/node')
+  expect((await deps('--add')).stdout).toContain('2 packages read')
+  const found = await sandbox.runInProcess(['search', 'light', '--source', 'lamp'])
+  expect(found.stdout).toContain('function light(): void')
+})

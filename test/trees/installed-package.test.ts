@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { PUBLIC_ONLY } from '../../src/fetch/addresses.ts'
+import { openDownloads as openGuardedDownloads } from '../../src/fetch/download.ts'
 import type { OpenTree } from '../../src/library/ports/tree.ts'
-import { createTempFolder, type Files, listTree, openTree, writeFiles } from './archive-fixture.ts'
+import { createTempFolder, type Files, listTree, openTree, packFiles, run, writeFiles } from './archive-fixture.ts'
 
 let folder = ''
 
@@ -130,4 +133,119 @@ test('a file that changed after the tree was opened is read as it is now', async
     type: 'failed',
     reason: 'unreadable',
   })
+})
+
+describe('the @types package of an npm package', () => {
+  const types = (name: string, version: string): Files => ({
+    'package.json': JSON.stringify({ name, version, types: 'index.d.ts' }),
+    'README.md': '# Installation\n',
+    'index.d.ts': '/** Lights the lamp. */\nexport declare function light(oil: number): void\n',
+  })
+
+  test('becomes the API page of a package without declarations', async () => {
+    for (const [name, mangled] of [
+      ['lamp', 'lamp'],
+      ['@tower/lamp', 'tower__lamp'],
+    ] as const) {
+      const modules = join(createTempFolder(), 'node_modules')
+      writeFiles(join(modules, name), {
+        'package.json': JSON.stringify({ name, version: '1.0.0' }),
+        'README.md': '# Lamp\n',
+      })
+      writeFiles(join(modules, '@types', mangled), types(`@types/${mangled}`, '1.2.0'))
+      const tree = await open(`pkg:npm/${name}@1.0.0`, join(modules, name))
+      const listed = await listTree(tree)
+      expect(listed).toMatchObject({ 'README.md': 'file', '@types/index.d.ts.md': 'file' })
+      expect(listed).not.toHaveProperty('@types/README.md')
+      const page = await readText(tree, '@types/index.d.ts.md')
+      expect(page).toContain('Lights the lamp')
+      expect(page).toContain(name)
+    }
+  })
+
+  test('is left out if the package has declarations, or if the folder holds another package', async () => {
+    const modules = join(folder, 'node_modules')
+    writeFiles(join(modules, 'lamp'), { ...LAMP, 'package.json': JSON.stringify({ name: 'lamp', version: '1.0.0' }) })
+    writeFiles(join(modules, '@types/lamp'), types('@types/lamp', '1.2.0'))
+    expect(Object.keys(await listTree(await open('pkg:npm/lamp@1.0.0', join(modules, 'lamp')))).join()).not.toContain(
+      '@types',
+    )
+    writeFiles(join(modules, 'wick'), { 'package.json': JSON.stringify({ name: 'wick', version: '1.0.0' }) })
+    writeFiles(join(modules, '@types/wick'), types('@types/other', '1.2.0'))
+    expect(Object.keys(await listTree(await open('pkg:npm/wick@1.0.0', join(modules, 'wick')))).join()).not.toContain(
+      '@types',
+    )
+  })
+})
+
+describe('a module of Go', () => {
+  const MODULE: Files = {
+    'go.mod': 'module github.com/Tower/Lamp\n',
+    'README.md': '# Lamp\n\nThe lamp shines over the sea.\n',
+    'lamp.go':
+      '// Package lamp lights towers.\npackage lamp\n\n// Ignite lights the lamp.\nfunc Ignite(oil int) error { return nil }\n',
+    'lamp_test.go': 'package lamp\n',
+    'internal/wick/wick.go': 'package wick\n',
+  }
+
+  test('is read from the module cache that Go itself filled', async () => {
+    const proxy = join(folder, 'proxy/github.com/!tower/!lamp/@v')
+    fs.mkdirSync(proxy, { recursive: true })
+    writeFiles(join(folder, 'packed/github.com/Tower/Lamp@v1.2.0'), MODULE)
+    // Go refuses archives with entries for folders.
+    run(join(folder, 'packed'), 'zip', '-q', '-D', '-r', join(proxy, 'v1.2.0.zip'), 'github.com')
+    writeFiles(proxy, {
+      'v1.2.0.info': '{"Version":"v1.2.0"}',
+      'v1.2.0.mod': String(MODULE['go.mod']),
+      list: 'v1.2.0\n',
+    })
+    writeFiles(join(folder, 'app'), { 'go.mod': 'module app\n\ngo 1.19\n\nrequire github.com/Tower/Lamp v1.2.0\n' })
+    const environment = { GOPROXY: `file://${join(folder, 'proxy')}`, GOSUMDB: 'off', GOFLAGS: '-modcacherw -mod=mod' }
+    execFileSync('go', ['mod', 'download', 'github.com/Tower/Lamp'], {
+      cwd: join(folder, 'app'),
+      env: { ...process.env, ...environment, GOMODCACHE: join(folder, 'cache') },
+    })
+    const installedAt = join(folder, 'cache/github.com/!tower/!lamp@v1.2.0')
+    const tree = await open('pkg:golang/github.com/Tower/Lamp@v1.2.0', installedAt)
+    expect(tree).toMatchObject({ name: 'github.com/Tower/Lamp', version: 'v1.2.0' })
+    expect(await listTree(tree)).toEqual({
+      'README.md': 'file',
+      'lamp.go': 'file',
+      'lamp_test.go': 'excluded not for readers',
+      'go.mod': 'excluded neither documentation nor an interface',
+      'internal/': 'excluded not for readers',
+    })
+    expect(await readText(tree, 'lamp.go')).toContain('Ignite lights the lamp')
+  })
+
+  test('is read from vendor only in the version that modules.txt names', async () => {
+    writeFiles(folder, { 'vendor/modules.txt': '# tower.example/lamp v1.2.0\ntower.example/lamp\n' })
+    writeFiles(join(folder, 'vendor/tower.example/lamp'), MODULE)
+    const installedAt = join(folder, 'vendor/tower.example/lamp')
+    const tree = await open('pkg:golang/tower.example/lamp@v1.2.0', installedAt)
+    expect(await listTree(tree)).toHaveProperty('lamp.go', 'file')
+    await expect(open('pkg:golang/tower.example/lamp@v1.3.0', installedAt)).rejects.toThrow()
+  })
+
+  test('that is not installed is refused with the command that installs it', async () => {
+    const openDownloads = async () =>
+      openGuardedDownloads({ userAgent: 'Pharos/0.0.0', allowance: PUBLIC_ONLY, origins: [] })
+    await expect(openTree('pkg:golang/tower.example/lamp@v1.2.0', { openDownloads })).rejects.toMatchObject({
+      details: { problem: expect.stringContaining('go mod download') },
+    })
+  })
+})
+
+test('an artifact of Maven is read from the sources in the local repository', async () => {
+  const version = join(folder, 'org/tower/lens/4.0')
+  fs.mkdirSync(version, { recursive: true })
+  const jar = packFiles(join(version, 'lens-4.0-sources.zip'), {
+    'org/tower/Lens.java': '/** Bundles light. */\npublic class Lens {}\n',
+  })
+  fs.renameSync(jar, join(version, 'lens-4.0-sources.jar'))
+  writeFiles(version, { 'lens-4.0.pom': '<project><url>https://lens.example/docs</url></project>' })
+  const tree = await open('pkg:maven/org.tower/lens@4.0', version)
+  expect(tree).toMatchObject({ name: 'org.tower:lens', version: '4.0', documentation: ['https://lens.example/docs'] })
+  expect(await readText(tree, 'org/tower/Lens.java')).toContain('Bundles light')
+  await expect(open('pkg:maven/org.tower/lens@5.0', version)).rejects.toThrow('asked the registry')
 })

@@ -7,8 +7,12 @@ import { closeLater } from '../close-later.ts'
 /** Registries of all kinds at one address that answer like the public ones. */
 export interface Registry {
   readonly registries: Registries
+  /** The index of PyPI that only lists files, as pip uses it. */
+  readonly simpleIndex: string
   /** Requested paths in order. */
   readonly requestedPaths: string[]
+  /** The Authorization headers in the order of the requests; undefined for a request without one. */
+  readonly authorizations: (string | undefined)[]
   publishNpm(name: string, version: string, tarball: Uint8Array, tags?: readonly string[]): void
   publishPypi(name: string, version: string, files: Readonly<Record<string, Uint8Array>>, info?: object): void
   publishCrate(name: string, version: string, crate: Uint8Array, isYanked?: boolean): void
@@ -25,16 +29,22 @@ export interface Registry {
   reword(from: string, to: string): void
 }
 
-/** Opens registries on loopback that close with the test. */
-export async function openRegistry(): Promise<Registry> {
+/** Opens registries on loopback that close with the test. They refuse requests without `authorization`, if it is given. */
+export async function openRegistry(authorization?: string): Promise<Registry> {
   const answers = new Map<
     string,
     { readonly type: string; readonly body: string | Uint8Array } | { readonly to: string }
   >()
   const requestedPaths: string[] = []
+  const authorizations: (string | undefined)[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
     requestedPaths.push(path)
+    authorizations.push(request.headers.authorization)
+    if (authorization !== undefined && request.headers.authorization !== authorization) {
+      response.writeHead(401, { 'www-authenticate': 'Basic' }).end()
+      return
+    }
     const answer = request.method === 'GET' ? answers.get(path) : undefined
     if (answer === undefined)
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"Not Found"}')
@@ -59,7 +69,9 @@ export async function openRegistry(): Promise<Registry> {
       crates: `sparse+${origin}/index/`,
       maven: `${origin}/maven2`,
     },
+    simpleIndex: `${origin}/simple/`,
     requestedPaths,
+    authorizations,
     publishNpm(name, version, tarball, tags = ['latest']) {
       const path = `/npm/${name}/-/${name.replace(/^.*\//, '')}-${version}.tgz`
       serveFile(path, tarball)
@@ -86,6 +98,14 @@ export async function openRegistry(): Promise<Registry> {
       })
       const answer = { info: { ...info, name, version, yanked: false }, last_serial: 1, urls, vulnerabilities: [] }
       serveJson(`/py/pypi/${name}/json`, answer)
+      const links = urls.map(
+        (file) =>
+          `<a href="..${new URL(file.url).pathname.replace('/packages', '/../packages')}#sha256=${file.digests.sha256}">${file.filename}</a><br/>`,
+      )
+      answers.set(`/simple/${name}/`, {
+        type: 'text/html',
+        body: `<!DOCTYPE html><html><body>${links.join('\n')}</body></html>`,
+      })
       serveJson(`/py/pypi/${name}/${version}/json`, answer)
     },
     publishCrate(name, version, crate, isYanked = false) {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { packageFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
@@ -47,14 +48,16 @@ export function addDeps(program: Command, streams: Streams): void {
   addLibraryOptions(command, [...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes'])
   command.action((folder: string | undefined, flags: DepsFlags) => {
     checkFlags(flags)
-    return withCrawlContext(command, streams, async (crawling) => {
+    const path = resolve(folder ?? '.')
+    const work = async (crawling: CrawlContext) => {
       if (flags.prune === true) return prune(crawling, flags)
       const project = await openProjectReader(packageFolders()).read(folder ?? '.')
       for (const note of project.notes) crawling.terminal.note(printableLine(note))
       const chosen = choosePackages(project.packages, flags)
       if (flags.add === true || flags.sync === true) await take(crawling, project, chosen)
       else await list(crawling, project, chosen, flags)
-    })
+    }
+    return withCrawlContext(command, streams, work, path)
   })
 }
 
@@ -87,15 +90,20 @@ async function list(
   const from = project.files.length === 0 ? 'no lock file or manifest was found' : `from ${project.files.join(', ')}`
   const shown = `${countOf(chosen.length, 'package')} of ${project.packages.length}${flags.all === true ? '' : '; --all and --dev show more'}`
   terminal.note(printableLine(`${shown}; ${from}`))
+  const absent = chosen.filter(({ type, installedAt }) => type === 'golang' && installedAt === undefined).length
+  if (absent > 0) {
+    terminal.note(`${countOf(absent, 'module')} of Go not installed, so not readable: run \`go mod download\` first`)
+  }
   if (missing > 0) terminal.note(`${missing} not in the library: add --add to take them in`)
 }
 
 function writeRow(
-  { name, version, isDirect, isDev, installedAt, address }: ProjectPackage,
+  { type, name, version, isDirect, isDev, installedAt, address }: ProjectPackage,
   state?: PackageState,
 ): string[] {
   const use = [isDirect ? 'direct' : 'through others', ...(isDev ? ['development'] : [])].join(', ')
-  const documentation = address === null ? 'none' : installedAt === undefined ? 'registry' : 'installed'
+  const source = type === 'golang' ? 'not installed' : 'registry'
+  const documentation = address === null ? 'none' : installedAt === undefined ? source : 'installed'
   return [name, version ?? 'not locked', use, documentation, writeState(state)].map(printableLine)
 }
 

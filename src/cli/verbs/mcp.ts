@@ -14,7 +14,7 @@ import type { Mcp } from '../../mcp/server.ts'
 import { TOOL_SETS, type ToolSet } from '../../mcp/tool-set.ts'
 import { VERSION } from '../../version.ts'
 import { interruptible } from '../interrupt.ts'
-import { addLibraryOptions, FETCH_SETTINGS, nameSources, openConfiguredLibrary } from '../library.ts'
+import { addLibraryOptions, FETCH_SETTINGS, nameSources, openConfiguredLibrary, registriesOf } from '../library.ts'
 import { type CommonFlags, collectRepeated, configOf, wholeNumber } from '../options/options.ts'
 import { openGivenPack, refuseFlags } from '../options/pack-option.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
@@ -92,7 +92,9 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
       if (isReadOnly && !isPostgres(path) && !existsSync(path)) {
         throw new PharosError('LIBRARY_MISSING', { library: path })
       }
-      return openConfiguredLibrary(config)
+      // Over HTTP, other users of this machine could read packages with the tokens of this one.
+      const registries = flags.http === true ? {} : { registries: registriesOf(config) }
+      return openConfiguredLibrary(config, undefined, registries)
     },
     async openJobs(library) {
       const { createJobs } = await import('../../library/jobs/crawl-jobs.ts')

@@ -17,6 +17,12 @@ test.each([
   ['maven:org.slf4j:slf4j-api@2.0.9', 'pkg:maven/org.slf4j/slf4j-api@2.0.9', 'org.slf4j:slf4j-api'],
   ['maven:org.slf4j:slf4j-api:2.0.9', 'pkg:maven/org.slf4j/slf4j-api@2.0.9', 'org.slf4j:slf4j-api'],
   ['PKG:NPM/react', 'pkg:npm/react', 'react'],
+  [
+    'golang:github.com/BurntSushi/toml@v1.2.0',
+    'pkg:golang/github.com/BurntSushi/toml@v1.2.0',
+    'github.com/BurntSushi/toml',
+  ],
+  ['golang:go4.org@v0.1.0+incompatible', 'pkg:golang/go4.org@v0.1.0%2Bincompatible', 'go4.org'],
 ])('%s is parsed as %s', (text, url, title) => {
   const name = parsePackageUrl(text)
   if (name === undefined) throw new Error('expected a package')
@@ -36,7 +42,9 @@ test.each([
   'npm:@a/b/c',
   'npm:react@1/2',
   'pkg:npm/%2e%2e/x',
-  'pkg:golang/github.com/x/y',
+  'golang:../x',
+  'pkg:golang/github.com//y',
+  'pkg:golang/github.com/.x/y',
   'pypi:-x',
   'crates:se rde',
   'cargo:serde@^1',

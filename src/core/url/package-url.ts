@@ -1,5 +1,5 @@
-/** The known package registries. */
-export type PackageType = 'npm' | 'pypi' | 'cargo' | 'maven'
+/** The known kinds of packages. Modules of Go have no registry: they are read where they are installed. */
+export type PackageType = 'npm' | 'pypi' | 'cargo' | 'maven' | 'golang'
 
 /** The addresses of the package registries. */
 export interface Registries {
@@ -21,7 +21,7 @@ export const PUBLIC_REGISTRIES: Registries = {
 /** A package of a registry. */
 export interface PackageName {
   readonly type: PackageType
-  /** `@scope` of npm, the group of Maven; null if there is none. */
+  /** `@scope` of npm, the group of Maven, the path before the last part of a Go module; null if there is none. */
   readonly namespace: string | null
   readonly name: string
   /** A version; for npm also a range or a tag. Null for the newest version. */
@@ -36,6 +36,7 @@ const SHORT_PREFIXES: ReadonlyMap<string, PackageType> = new Map(
     crates: 'cargo',
     cargo: 'cargo',
     maven: 'maven',
+    golang: 'golang',
   }),
 )
 
@@ -45,6 +46,11 @@ const NAMES: Readonly<Record<PackageType, { readonly namespace: RegExp | null; r
   pypi: { namespace: null, name: /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i },
   cargo: { namespace: null, name: /^[a-z][a-z0-9_-]*$/i },
   maven: { namespace: /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/i, name: /^[a-z0-9_-][a-z0-9._-]*$/i },
+  // https://go.dev/ref/mod#go-mod-file-ident
+  golang: {
+    namespace: /^[a-z0-9][a-z0-9._~-]*(?:\/[a-z0-9_~+-][a-z0-9._~+-]*)*$/i,
+    name: /^[a-z0-9][a-z0-9._~+-]*$/i,
+  },
 }
 
 const MAX_CHARS = 214
@@ -54,7 +60,8 @@ const NPM_VERSION = /^[a-z0-9.+_~^<>=*| -]{1,128}$/i
 
 /**
  * Parses the address of a package (https://github.com/package-url/purl-spec): `pkg:npm/%40scope/name@1.2.3`, or in short
- * `npm:@scope/name@1.2.3`, `pypi:requests`, `crates:serde`, `maven:group:artifact@1.2.3`. Undefined for anything else.
+ * `npm:@scope/name@1.2.3`, `pypi:requests`, `crates:serde`, `maven:group:artifact@1.2.3`, `golang:example.com/name@v1.2.3`. Undefined for
+ * anything else.
  */
 export function parsePackageUrl(text: string): PackageName | undefined {
   const [, scheme = '', rest = ''] = /^([a-z]+):([^?#]*)/i.exec(text.trim()) ?? []
@@ -95,9 +102,10 @@ function readName(type: PackageType, path: string): PackageName | undefined {
 }
 
 function createName(type: PackageType, parts: readonly string[], version: string | null): PackageName | undefined {
-  const [name, namespace = null] = parts.toReversed()
+  const name = parts.at(-1)
+  const namespace = parts.length > 1 ? parts.slice(0, -1).join('/') : null
   const rules = NAMES[type]
-  if (name === undefined || parts.length > 2 || !rules.name.test(name)) return undefined
+  if (name === undefined || !rules.name.test(name)) return undefined
   if (namespace === null ? type === 'maven' : rules.namespace?.test(namespace) !== true) return undefined
   return { type, namespace, name: type === 'pypi' ? normalizePypiName(name) : name, version }
 }
@@ -118,11 +126,16 @@ export function normalizePypiName(name: string): string {
 
 /** Writes the canonical address of a package. */
 export function writePackageUrl({ type, namespace, name, version }: PackageName): string {
-  const prefix = namespace === null ? '' : `${encodeURIComponent(namespace)}/`
+  const prefix = namespace === null ? '' : `${namespace.split('/').map(encodeURIComponent).join('/')}/`
   return `pkg:${type}/${prefix}${name}${version === null ? '' : `@${encodeURIComponent(version)}`}`
 }
 
 /** The common name of a package: `@scope/name`, `group:artifact`, `name`. */
 export function packageTitle({ type, namespace, name }: PackageName): string {
   return namespace === null ? name : `${namespace}${type === 'maven' ? ':' : '/'}${name}`
+}
+
+/** The package with the type declarations of an npm package that has none itself: `@scope/name` → `@types/scope__name`. */
+export function typesPackageOf(title: string): string {
+  return `@types/${title.replace(/^@/, '').replace('/', '__')}`
 }

@@ -1,6 +1,6 @@
 import { usageError } from '../../core/errors.ts'
 import { escapeRegExp } from '../../core/escape-reg-exp.ts'
-import { packageTitle, parsePackageUrl } from '../../core/url/package-url.ts'
+import { packageTitle, parsePackageUrl, typesPackageOf } from '../../core/url/package-url.ts'
 import type { ProjectPackage, ProjectPackages } from '../ports/projects.ts'
 import type { Source } from '../source.ts'
 import type { WantedPackage } from './plan-project.ts'
@@ -15,13 +15,19 @@ export interface PackageFilter {
   readonly exclude?: readonly string[] | undefined
 }
 
-/** Chooses the packages of a project that a filter asks for. */
+/**
+ * Chooses the packages of a project that a filter asks for. `@types/x` is part of an installed `x`, whose pages show the declarations if it
+ * has none itself.
+ */
 export function choosePackages(
   packages: readonly ProjectPackage[],
   { all = false, dev = false, exclude = [] }: PackageFilter,
 ): ProjectPackage[] {
   const patterns = exclude.map((text) => new RegExp(`^${text.split(/\*+/).map(escapeRegExp).join('[^]*?')}$`))
-  return packages.filter(({ name, isDirect, isDev }) => {
+  const installed = packages.filter(({ type, installedAt }) => type === 'npm' && installedAt !== undefined)
+  const types = new Set(installed.map(({ name }) => typesPackageOf(name)))
+  return packages.filter(({ type, name, isDirect, isDev }) => {
+    if (type === 'npm' && types.has(name)) return false
     return (all || isDirect) && (dev || !isDev) && !patterns.some((pattern) => pattern.test(name))
   })
 }

@@ -1,11 +1,12 @@
 import { writeList } from '../../core/text/list.ts'
 import { compareUtf8 } from '../../core/text/order.ts'
-import type { LockedPackageType, Lockfile, ProjectFile } from '../locked-package.ts'
+import type { PackageType } from '../../core/url/package-url.ts'
+import type { Lockfile, ProjectFile } from '../locked-package.ts'
 import type { ProjectFolder } from '../project-folder.ts'
 
 /** The files of a project that describe its packages of one registry. */
 export interface EcosystemFiles {
-  readonly type: LockedPackageType
+  readonly type: PackageType
   /** Paths of the lock files or manifests that give the packages, relative to the project. */
   readonly files: readonly string[]
   /** Name of the project, if a manifest has one. */

@@ -1,7 +1,7 @@
 import { compareUtf8 } from '../../core/text/order.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { normalizePypiName, type PackageType, parsePackageTitle } from '../../core/url/package-url.ts'
-import type { LockedPackage, LockedPackageType, Lockfile, SkippedPackage } from '../locked-package.ts'
+import type { LockedPackage, Lockfile, SkippedPackage } from '../locked-package.ts'
 
 /** What a file says about one package. */
 export interface PackageFacts {
@@ -28,11 +28,9 @@ const MAX_NAME_CHARS = 214
 const MAX_INPUT_CHARS = 4096
 /** As `parsePackageUrl` accepts it. */
 const VERSION = /^[a-z0-9][a-z0-9.+_!-]{0,127}$/i
-/** https://go.dev/ref/mod#go-mod-file-ident */
-const GO_MODULE = /^[a-z0-9][a-z0-9._~-]*(?:\/[a-z0-9_~+-][a-z0-9._~+-]*)*$/i
 
 /** Creates an empty list of packages of a registry. */
-export function createPackageList(type: LockedPackageType): PackageList {
+export function createPackageList(type: PackageType): PackageList {
   const packages = new Map<string, LockedPackage>()
   const skipped = new Map<string, SkippedPackage>()
 
@@ -43,7 +41,8 @@ export function createPackageList(type: LockedPackageType): PackageList {
 
   return {
     add(facts) {
-      if (!isName(type, facts.name)) return skip(facts.name, `this is not a valid name of a package (${type})`)
+      if (parsePackageTitle(type, facts.name) === undefined)
+        return skip(facts.name, `this is not a valid name of a package (${type})`)
       if (facts.version !== null && !VERSION.test(facts.version)) {
         return skip(facts.name, `${showText(facts.version)} is not a version in a registry`)
       }
@@ -103,11 +102,6 @@ export function keyOf({ type, name, version, range }: LockedPackage): string {
 /** The folder nearest to the lock file comes first. */
 function compareFolders(a: string, b: string): number {
   return a.length - b.length || compareUtf8(a, b)
-}
-
-function isName(type: LockedPackageType, name: string): boolean {
-  if (type === 'golang') return name.length <= MAX_NAME_CHARS && GO_MODULE.test(name)
-  return parsePackageTitle(type satisfies PackageType, name) !== undefined
 }
 
 /** A text of a file as it may be shown: not too long, on one line, and without the password of an address. */

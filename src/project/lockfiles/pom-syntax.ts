@@ -33,8 +33,8 @@ export class PomElement {
 
 const MAX_DEPTH = 100
 
-/** Parses a `pom.xml` and returns its `project` element. Entities that the file defines are not resolved. */
-export function parsePomSyntax(file: ProjectFile): PomElement {
+/** Parses an XML file of Maven and returns its outermost element, which must have a name. Entities that the file defines are not resolved. */
+export function parsePomSyntax(file: ProjectFile, rootName = 'project'): PomElement {
   const top = new PomElement('')
   const open = [top]
   const parser = new Parser(
@@ -62,7 +62,7 @@ export function parsePomSyntax(file: ProjectFile): PomElement {
     return createLockfileError(file, problem, { line: countLines(file.text, parser.startIndex) })
   }
   parser.end(file.text)
-  const project = top.find('project')
-  if (project === undefined) throw createLockfileError(file, 'it has no project element')
-  return project
+  const root = top.find(rootName)
+  if (root === undefined) throw createLockfileError(file, `it has no ${rootName} element`)
+  return root
 }

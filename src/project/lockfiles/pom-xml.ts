@@ -19,7 +19,7 @@ type Managed = ReadonlyMap<string, PomElement>
  * takes its version from there is skipped with that reason.
  */
 export function parsePoms(files: readonly ProjectFile[]): Lockfile {
-  const projects = files.map(parsePomSyntax)
+  const projects = files.map((file) => parsePomSyntax(file))
   const byName = new Map(projects.map((project) => [nameOf(project), project]))
   const list = createPackageList('maven')
   for (const project of projects) {

@@ -1,0 +1,233 @@
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { closeLater } from '../../../test/close-later.ts'
+import { PUBLIC_REGISTRIES } from '../../core/url/package-url.ts'
+import type { PackageRegistries } from '../../library/ports/registries.ts'
+import { readRegistries } from './read-registries.ts'
+
+let folder = ''
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), 'pharos-clients-'))
+  closeLater(() => fs.rmSync(folder, { recursive: true }))
+})
+
+function write(path: string, content: string): string {
+  fs.mkdirSync(dirname(join(folder, path)), { recursive: true })
+  fs.writeFileSync(join(folder, path), content)
+  return join(folder, path)
+}
+
+/** Reads the registries with the settings in `home`, `app` and the given environment. */
+function read(
+  environment: Record<string, string> = {},
+  options: { readonly configured?: object; readonly withoutProject?: boolean } = {},
+): Promise<PackageRegistries> {
+  const { configured = {}, withoutProject = false } = options
+  return readRegistries(configured, {
+    home: join(folder, 'home'),
+    environment,
+    platform: 'test',
+    systemFolder: join(folder, 'etc'),
+    nodeFolder: join(folder, 'usr'),
+    ...(withoutProject ? {} : { project: join(folder, 'app') }),
+  })
+}
+
+const headerOf = (registries: PackageRegistries, url: string) => registries.authorize?.(new URL(url))
+/** A variable as the files name it. */
+const variable = (name: string) => `$\{${name}}`
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
+
+test('without settings, the registries are the public ones, and no address has a header', async () => {
+  const registries = await read()
+  expect(registries).toMatchObject({ npm: PUBLIC_REGISTRIES.npm, crates: PUBLIC_REGISTRIES.crates, broken: {} })
+  expect(headerOf(registries, PUBLIC_REGISTRIES.npm)).toBeUndefined()
+})
+
+describe('npm', () => {
+  test('the environment goes before the project, the user and all users', async () => {
+    write('usr/etc/npmrc', 'registry=https://all.example/\n@deep:registry=https://deep.example/\n')
+    expect((await read()).npm).toBe('https://all.example/')
+    write('home/.npmrc', '; mine\nregistry = "https://user.example/npm"\n')
+    expect((await read()).npm).toBe('https://user.example/npm')
+    write('app/.npmrc', 'registry=https://project.example/ # ours\n')
+    const registries = await read()
+    expect(registries.npm).toBe('https://project.example/')
+    expect(registries.npmScopes?.get('@deep')).toBe('https://deep.example/')
+    expect((await read({ NPM_CONFIG_REGISTRY: 'https://variable.example/' })).npm).toBe('https://variable.example/')
+    const other = write('other/npmrc', 'registry=https://other.example/\n')
+    expect((await read({ npm_config_userconfig: other }, { withoutProject: true })).npm).toBe('https://other.example/')
+  })
+
+  test('the settings of Pharos go before all, and the project counts only if it is named', async () => {
+    write('app/.npmrc', 'registry=https://project.example/\n//project.example/:_authToken=s3cret\n')
+    const own = await read({}, { configured: { npm: 'https://own.example/' } })
+    expect(own.npm).toBe('https://own.example/')
+    expect(headerOf(own, 'https://project.example/lamp')).toBeUndefined()
+    expect((await read({}, { withoutProject: true })).npm).toBe(PUBLIC_REGISTRIES.npm)
+  })
+
+  test('a secret belongs to its host and path only, and the longest path wins', async () => {
+    write(
+      'home/.npmrc',
+      [
+        'registry=https://npm.example/team/',
+        `//npm.example/team/:_authToken=${variable('TEAM_TOKEN')}`,
+        `//npm.example/team/inner/:_authToken=${variable('INNER_TOKEN-fallback')}`,
+        '//npm.example:8443/:_auth=bWU6aW4gcGVyc29u',
+        '//old.example/:username=me',
+        `//old.example/:_password=${Buffer.from('s3cret').toString('base64')}`,
+        `//unset.example/:_authToken=${variable('UNSET_TOKEN')}`,
+      ].join('\n'),
+    )
+    const registries = await read({ TEAM_TOKEN: 's3cret' })
+    expect(headerOf(registries, 'https://npm.example/team/lamp')).toBe('Bearer s3cret')
+    expect(headerOf(registries, 'https://npm.example/team/inner/lamp')).toBe('Bearer fallback')
+    expect(headerOf(registries, 'https://npm.example:8443/lamp')).toBe('Basic bWU6aW4gcGVyc29u')
+    expect(headerOf(registries, 'https://old.example/lamp')).toBe(basic('me:s3cret'))
+    for (const other of ['npm.example/teams/lamp', 'npm.example/', 'unset.example/', 'x.npm.example/team/']) {
+      expect(headerOf(registries, `https://${other}`), other).toBeUndefined()
+    }
+  })
+
+  test('Yarn names registries, scopes and tokens in .yarnrc.yml', async () => {
+    write(
+      'app/.yarnrc.yml',
+      `npmRegistryServer: "https://yarn.example/npm/"\nnpmAuthToken: "${variable('YARN_TOKEN:-none')}"\nnpmScopes:\n  corp:\n    npmRegistryServer: "https://corp.example/"\n    npmAuthIdent: me:s3cret\n`,
+    )
+    const registries = await read({ YARN_TOKEN: 't0ken' })
+    expect(registries.npm).toBe('https://yarn.example/npm/')
+    expect(registries.npmScopes?.get('@corp')).toBe('https://corp.example/')
+    expect(headerOf(registries, 'https://yarn.example/npm/lamp')).toBe('Bearer t0ken')
+    expect(headerOf(registries, 'https://corp.example/@corp%2flamp')).toBe(basic('me:s3cret'))
+  })
+
+  test('an address that is none, or whose variable is not set, is reported with its line', async () => {
+    const file = write('home/.npmrc', `# mine\nregistry=${variable('NOWHERE')}/s3cret\n`)
+    const { broken = {} } = await read()
+    expect(broken.npm?.details).toMatchObject({ origin: `${file}:2` })
+    expect(JSON.stringify(broken.npm)).not.toContain('s3cret')
+    write('home/.npmrc', 'registry=s3cret\n')
+    expect((await read()).broken?.npm?.message).toMatch(/npmrc:1: the address of a registry is no web address/)
+  })
+})
+
+describe('pip', () => {
+  const isPublic = (registries: PackageRegistries) => registries.pypi === PUBLIC_REGISTRIES.pypi
+
+  test('indexes come from the environment, the virtual environment, the user and all users', async () => {
+    write('etc/xdg/pip/pip.conf', '[global]\nindex-url = https://all.example/simple\n')
+    expect((await read()).pypi).toBe('simple+https://all.example/simple')
+    write('home/.config/pip/pip.conf', '[global]\nindex_url: https://user.example/simple\n')
+    expect((await read()).pypi).toBe('simple+https://user.example/simple')
+    write(
+      'app/.venv/pip.conf',
+      '[global]\nindex-url = https://site.example/simple\n[install]\nindex-url = https://install.example/simple\n',
+    )
+    expect((await read()).pypi).toBe('simple+https://install.example/simple')
+    expect((await read({ PIP_INDEX_URL: 'https://variable.example/s' })).pypi).toBe('simple+https://variable.example/s')
+    expect(isPublic(await read({ PIP_CONFIG_FILE: '/dev/null' }))).toBe(true)
+    const given = write('given.conf', '[global]\nindex-url = https://given.example/simple\n')
+    expect((await read({ PIP_CONFIG_FILE: given })).pypi).toBe('simple+https://given.example/simple')
+  })
+
+  test('further indexes are asked after the first, and passwords in addresses become headers of their host', async () => {
+    write(
+      'home/.pip/pip.conf',
+      '[global]\nextra-index-url =\n    https://me:s3%26cret@one.example/simple\n    https://two.example/simple\n',
+    )
+    const registries = await read()
+    expect(isPublic(registries)).toBe(true)
+    expect(registries.further?.pypi).toEqual(['simple+https://one.example/simple', 'simple+https://two.example/simple'])
+    expect(headerOf(registries, 'https://one.example/files/lamp.whl')).toBe(basic('me:s3&cret'))
+    expect(headerOf(registries, 'https://two.example/')).toBeUndefined()
+    expect(JSON.stringify(registries)).not.toMatch(/s3|c2/)
+  })
+
+  test('a requirements file of the project may name the index', async () => {
+    write('app/requirements.txt', '--index-url https://corp.example/simple\nlamp==1.0\n')
+    expect((await read()).pypi).toBe('simple+https://corp.example/simple')
+    expect(isPublic(await read({}, { withoutProject: true }))).toBe(true)
+  })
+
+  test('a broken file is reported with its line, and stops only packages of PyPI', async () => {
+    const file = write('home/.config/pip/pip.conf', '[global]\nindex-url https://s3cret.example\n  :\nnonsense\n')
+    const { broken = {} } = await read()
+    expect(broken.pypi?.details['origin']).toBe(`${file}:4`)
+    expect(Object.keys(broken)).toEqual(['pypi'])
+  })
+})
+
+describe('Cargo', () => {
+  const SPARSE = 'sparse+https://crates.example/index/'
+
+  test('a replaced source is found through the folders above the project and the home of Cargo', async () => {
+    write('home/.cargo/config.toml', '[source.crates-io]\nreplace-with = "corp"\n')
+    write('.cargo/config.toml', `[registries.corp]\nindex = "${SPARSE}"\n`)
+    write('home/.cargo/credentials.toml', '[registries.corp]\ntoken = "s3cret"\n[registry]\ntoken = "publishing"\n')
+    const registries = await read()
+    expect(registries.crates).toBe(SPARSE)
+    // Cargo sends the token as it is.
+    expect(headerOf(registries, 'https://crates.example/dl/lamp-1.0.crate')).toBe('s3cret')
+    expect(headerOf(registries, 'https://index.crates.io/config.json')).toBeUndefined()
+    const variables = { CARGO_REGISTRIES_CORP_TOKEN: 'other', CARGO_REGISTRIES_CORP_INDEX: 'sparse+https://b.example/' }
+    const changed = await read(variables)
+    expect(changed.crates).toBe('sparse+https://b.example/')
+    expect(headerOf(changed, 'https://b.example/config.json')).toBe('other')
+  })
+
+  test.each([
+    ['[source.crates-io]\nreplace-with = "a"\n[source.a]\nreplace-with = "crates-io"\n', 'in a circle'],
+    [
+      '[source.crates-io]\nreplace-with = "a"\n[source.a]\nregistry = "https://github.example/index"\n',
+      'no sparse index',
+    ],
+    ['[source.crates-io]\nreplace-with = s3cret\n', 'config.toml:2: it is not valid TOML'],
+  ])('refuses %j', async (text, problem) => {
+    write('home/.cargo/config.toml', text)
+    const { broken = {} } = await read()
+    expect(broken.crates?.message).toContain(problem)
+    expect(broken.crates?.message).not.toContain('s3cret')
+  })
+})
+
+describe('Maven', () => {
+  const mirror = (of: string) =>
+    `<mirror><id>corp</id><url>https://maven.example/repo</url><mirrorOf>${of}</mirrorOf></mirror>`
+  const settings = (inner: string) => `<?xml version="1.0"?>\n<settings>\n${inner}\n</settings>\n`
+  const servers = `<servers><server><id>corp</id><username>me</username><password>${variable('env.MAVEN_PASSWORD')}</password></server></servers>`
+
+  test('a mirror takes the place of the central repository, with the password of its server', async () => {
+    write('home/.m2/settings.xml', settings(`<mirrors>${mirror('external:*,!snapshots')}</mirrors>${servers}`))
+    const registries = await read({ MAVEN_PASSWORD: 's3cret' })
+    expect(registries.maven).toBe('https://maven.example/repo')
+    expect(headerOf(registries, 'https://maven.example/repo/a/b/maven-metadata.xml')).toBe(basic('me:s3cret'))
+    expect(headerOf(registries, 'https://maven.example/')).toBeUndefined()
+    expect(headerOf(await read(), 'https://maven.example/repo/a')).toBeUndefined()
+  })
+
+  test('repositories of active profiles and of the project come before the central one', async () => {
+    const repository = (id: string) => `<repository><id>${id}</id><url>https://${id}.example/</url></repository>`
+    write(
+      'home/.m2/settings.xml',
+      settings(
+        `<activeProfiles><activeProfile>a</activeProfile></activeProfiles><profiles><profile><id>a</id><repositories>${repository('active')}</repositories></profile><profile><id>b</id><repositories>${repository('passive')}</repositories></profile></profiles>`,
+      ),
+    )
+    write('app/pom.xml', `<project><repositories>${repository('ours')}</repositories></project>`)
+    const registries = await read()
+    expect([registries.maven, ...(registries.further?.maven ?? [])]).toEqual([
+      'https://active.example/',
+      'https://ours.example/',
+      PUBLIC_REGISTRIES.maven,
+    ])
+  })
+
+  test('a broken file is reported with its line', async () => {
+    const file = write('home/.m2/settings.xml', '<settings>\n<mirrors>\n<mirror>\n</settings>\n')
+    expect((await read()).broken?.maven?.details['origin']).toBe(`${file}:4`)
+  })
+})
