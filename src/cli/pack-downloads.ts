@@ -5,7 +5,7 @@ import type { PackDownloads, PackEntry } from '../http/ports.ts'
 import type { Library } from '../library/library.ts'
 import { findSource } from '../library/sources/find-source.ts'
 import { createPackExports, type PackExport } from '../mcp/pack-exports.ts'
-import { exportSource } from './verbs/export-source.ts'
+import { exportSource } from './export-source.ts'
 
 /** Pack downloads that must be closed. */
 export interface OpenPackDownloads extends PackDownloads {

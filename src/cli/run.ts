@@ -35,6 +35,7 @@ export async function run(args: readonly string[], streams: Streams): Promise<nu
 const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   add: async () => (await import('./verbs/add.ts')).addAdd,
   deps: async () => (await import('./verbs/deps.ts')).addDeps,
+  check: async () => (await import('./verbs/check.ts')).addCheck,
   import: async () => (await import('./verbs/import.ts')).addImport,
   watch: async () => (await import('./verbs/watch.ts')).addWatch,
   recrawl: async () => (await import('./verbs/recrawl.ts')).addRecrawl,

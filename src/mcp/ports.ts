@@ -1,5 +1,6 @@
 import type { McpServer } from '@modelcontextprotocol/server'
 import type { Library } from '../library/library.ts'
+import type { CodeChecker } from '../library/ports/code-checker.ts'
 import type { Jobs } from '../library/ports/jobs.ts'
 import type { ProjectPackages } from '../library/ports/projects.ts'
 import type { Source } from '../library/source.ts'
@@ -49,6 +50,8 @@ export interface McpProject {
   readonly folder: string
   /** Reads the packages that it uses. */
   read(): Promise<ProjectPackages>
+  /** Looks up the names that code uses in these packages. */
+  readonly checker: CodeChecker
 }
 
 /** Exports a pack of a source. */

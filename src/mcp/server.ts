@@ -29,7 +29,7 @@ export function createMcp(ports: McpPorts): Mcp {
   const offered = toolSet === 'ask' ? ASK_TOOLS : TOOLS
   const missing = [
     ...(shared.packs === undefined ? ['export_pack'] : []),
-    ...(shared.project === undefined ? ['sync_project'] : []),
+    ...(shared.project === undefined ? ['sync_project', 'check_code'] : []),
   ]
   const tools = offered.filter(({ name }) => !missing.includes(name))
   const leftOut = TOOLS.filter((tool) => !offered.includes(tool))

@@ -1,6 +1,7 @@
 import type { Tool } from './tool.ts'
 import { addSource } from './tools/add-source.ts'
 import { cancelCrawl } from './tools/cancel-crawl.ts'
+import { checkCode } from './tools/check-code.ts'
 import { crawlStatus } from './tools/crawl-status.ts'
 import { exportPack } from './tools/export-pack.ts'
 import { fetchUrl } from './tools/fetch-url.ts'
@@ -39,4 +40,5 @@ export const TOOLS: readonly Tool[] = [
   listSymbols,
   exportPack,
   syncProject,
+  checkCode,
 ]

@@ -122,6 +122,7 @@ test('the command line of the inspector lists and calls every tool', async () =>
     list_symbols: page,
     export_pack: { source: 'docs' },
     sync_project: {},
+    check_code: { code: 'let a = 1' },
   }
   for (const [name, args] of Object.entries(calls)) {
     expect([name, (await callTool(name, args)).isError]).toEqual([name, undefined])

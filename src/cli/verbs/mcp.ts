@@ -7,6 +7,7 @@ import { type EffectiveConfig, libraryDataFolder, packageFolders } from '../../c
 import { PharosError, usageError } from '../../core/errors.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import { workInBackground } from '../../library/embed/work-in-background.ts'
+import type { CodeChecker } from '../../library/ports/code-checker.ts'
 import { createWakeableSleep } from '../../library/wakeable-sleep.ts'
 import type { NamedPack } from '../../mcp/packs/open-packs.ts'
 import type { McpProject } from '../../mcp/ports.ts'
@@ -104,7 +105,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
       ? {}
       : {
           async exportPack(library, input) {
-            const { exportSource } = await import('./export-source.ts')
+            const { exportSource } = await import('../export-source.ts')
             return exportSource(library, input, folder)
           },
           startBackground: (library, signal) => workInBackground(library, signal, { wakeableSleep }),
@@ -124,11 +125,21 @@ function findFolder(path: string): string {
 
 /** The project of a folder. Its files are read when a tool needs them. */
 function openProject(folder: string): McpProject {
+  const read = async () => {
+    const { openProjectReader } = await import('../../project/open-project.ts')
+    return openProjectReader(packageFolders()).read(folder)
+  }
+  let checker: CodeChecker | undefined
   return {
     folder,
-    async read() {
-      const { openProjectReader } = await import('../../project/open-project.ts')
-      return openProjectReader(packageFolders()).read(folder)
+    read,
+    checker: {
+      async check(input) {
+        const { openCodeChecker } = await import('../../project/open-code-checker.ts')
+        const { openBundledGrammars } = await import('../../ingest/grammars.ts')
+        checker ??= openCodeChecker({ read, openGrammars: openBundledGrammars })
+        return checker.check(input)
+      },
     },
   }
 }

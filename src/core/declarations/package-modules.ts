@@ -47,6 +47,29 @@ export function listModules(manifest: string, has: (path: string) => boolean): P
   return [...modules].map(([subpath, path]) => ({ subpath, path }))
 }
 
+/** Finds the declarations of one module of a package, such as `.` or `./promises`, also if package.json names it by a pattern. */
+export function findModule(manifest: string, subpath: string, has: (path: string) => boolean): string | undefined {
+  const known = listModules(manifest, has).find((module) => module.subpath === subpath)
+  if (known !== undefined) return known.path
+  const json = tryParseJson(manifest)
+  const exports = isJsonObject(json) ? json['exports'] : undefined
+  if (exports === undefined || exports === null) return findTypes(subpath, has)
+  for (const [pattern, target] of isJsonObject(exports) ? Object.entries(exports) : []) {
+    const [before = '', after] = pattern.split('*')
+    if (after === undefined || !subpath.startsWith(before) || !subpath.endsWith(after)) continue
+    const middle = subpath.slice(before.length, subpath.length - after.length)
+    const paths = listTargets(target).map((one) =>
+      findTypes(
+        one.replaceAll('*', () => middle),
+        has,
+      ),
+    )
+    const found = paths.find((path) => path !== undefined)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
 /** The targets of an export, those for types first. Nested conditions count in their order. */
 function listTargets(target: unknown, depth = 0): string[] {
   if (typeof target === 'string') return [target]

@@ -1,0 +1,144 @@
+import { constraintOf, defaultOf, unionOf } from './evaluate-type.ts'
+import { resultOf } from './look-up.ts'
+import { arityOf, isRest, parametersOf } from './signatures.ts'
+import { field, named, type SyntaxNode, textOf } from './syntax-tree.ts'
+import { type Bindings, FREE, type Resolver, type Signature, type Type } from './types.ts'
+
+/** A call in the checked code. */
+export interface Call {
+  readonly args: readonly SyntaxNode[]
+  /** Types given as `f<A>()`. */
+  readonly typeArgs: readonly Type[]
+  readonly typeOfArg: (arg: SyntaxNode) => Type
+}
+
+/** What is known about a call. */
+export interface CallTypes {
+  /** Signatures that take this many arguments; all of them if none does. */
+  readonly candidates: readonly Signature[]
+  /** Whether the number of arguments fits; undefined if it is not known. */
+  readonly fits: boolean | undefined
+  readonly result: Type
+  /** Types of the parameter for an argument. */
+  readonly parameter: (index: number) => Type
+}
+
+/** Chooses the signatures that a call can mean, and what it returns. */
+export function resolveCall(resolver: Resolver, signatures: readonly Signature[], call: Call): CallTypes {
+  const hasSpread = call.args.some(({ type }) => type === 'spread_element')
+  const count = call.args.length
+  const fitting = signatures.filter((signature) => {
+    const { min, max } = arityOf(signature)
+    return hasSpread || (count >= min && count <= max)
+  })
+  const pool = fitting.length > 0 ? fitting : signatures
+  const bound = pool.map((signature) => ({ ...signature, bindings: bindCall(resolver, signature, call) }))
+  const shaped = bound.filter((one) => call.args.every((arg, i) => accepts(parameterType(resolver, one, i), arg)))
+  const candidates = shaped.length > 0 ? shaped : bound
+  return {
+    candidates,
+    fits: hasSpread ? undefined : fitting.length > 0,
+    result: unionOf(candidates.map((one) => resultOf(resolver, one))),
+    parameter: (index) => unionOf(candidates.map((one) => parameterType(resolver, one, index))),
+  }
+}
+
+/** The type of the parameter that receives an argument. */
+export function parameterType(resolver: Resolver, { node, scope, bindings }: Signature, index: number): Type {
+  const parameters = parametersOf({ node })
+  const parameter = parameters[index] ?? parameters.at(-1)
+  if (parameter === undefined) return FREE
+  const annotation = field(parameter, 'type')
+  if (annotation === undefined) return FREE
+  const type = resolver.evaluate(annotation, scope, bindings)
+  if (isRest(parameter)) return type.kind === 'array' ? type.item() : FREE
+  return index < parameters.length ? type : FREE
+}
+
+/** Binds the type parameters of a function: to the given types, to types of arguments, or to anything that meets the constraint. */
+function bindCall(resolver: Resolver, signature: Signature, { args, typeArgs, typeOfArg }: Call): Bindings {
+  const { node, scope, bindings: outer } = signature
+  const list = field(node, 'type_parameters')
+  if (list === undefined) return outer
+  const bindings = new Map(outer)
+  const parameters = parametersOf(signature)
+  named(list).forEach((parameter, i) => {
+    const name = textOf(field(parameter, 'name') ?? parameter)
+    const given = typeArgs[i]
+    const isUsed = parameters.some((one) => mentions(field(one, 'type'), name))
+    const at = parameters.findIndex((one) => textOf(field(one, 'type') ?? one).replace(/^:\s*/, '') === name)
+    const arg = at < 0 ? undefined : args[at]
+    if (given !== undefined) bindings.set(name, given)
+    else if (arg !== undefined) bindings.set(name, typeOfArg(arg))
+    else if (isUsed) bindings.set(name, constraintOf(resolver, parameter, scope, bindings))
+    else bindings.set(name, defaultOf(resolver, parameter, scope, bindings))
+  })
+  return bindings
+}
+
+function mentions(node: SyntaxNode | undefined, name: string): boolean {
+  return node !== undefined && new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`).test(textOf(node))
+}
+
+/** Whether an argument can be meant for a parameter, judged by its kind alone. */
+function accepts(type: Type, arg: SyntaxNode): boolean {
+  const kind = LITERALS[arg.type]
+  if (kind === undefined) return true
+  switch (type.kind) {
+    case 'union':
+      return type.parts.some((part) => accepts(part, arg))
+    case 'outside':
+      return !type.isPrimitive || kind === 'primitive'
+    case 'function':
+      return kind === 'function'
+    case 'array':
+      return kind === 'array'
+    case 'nothing':
+      return false
+    case 'object':
+    case 'filtered':
+      return kind !== 'primitive'
+    case 'instance':
+      return kind !== 'primitive'
+    default:
+      return true
+  }
+}
+
+const LITERALS: Readonly<Record<string, 'primitive' | 'function' | 'object' | 'array'>> = {
+  string: 'primitive',
+  template_string: 'primitive',
+  number: 'primitive',
+  true: 'primitive',
+  false: 'primitive',
+  regex: 'object',
+  object: 'object',
+  array: 'array',
+  arrow_function: 'function',
+  function_expression: 'function',
+}
+
+/** The types of the parameters of a callback, by the type of the parameter that it is given for. */
+export function callbackParameter(resolver: Resolver, type: Type, count: number, index: number): Type {
+  if (type.kind === 'open') return { kind: 'open', base: callbackParameter(resolver, type.base, count, index) }
+  const parts = type.kind === 'union' ? type.parts : [type]
+  const callable = parts.filter(({ kind }) => kind !== 'array' && kind !== 'outside' && kind !== 'nothing')
+  const types: Type[] = []
+  for (const part of callable) {
+    const signatures = resolver.signatures(part, false)
+    if (signatures === undefined) types.push(part.kind === 'lost' ? part : FREE)
+    // A function of three parameters is no callback that gets two arguments.
+    const wide = (signatures ?? []).filter((one) => {
+      const parameters = parametersOf(one)
+      return parameters.length >= count || parameters.some(isRest)
+    })
+    const least = Math.min(...wide.map((one) => parametersOf(one).length))
+    const nearest = wide.filter((one) => parametersOf(one).length === least)
+    types.push(
+      ...nearest.map((one) => parameterType(resolver, { ...one, bindings: bindCall(resolver, one, NO_CALL) }, index)),
+    )
+  }
+  return types.length === 0 ? FREE : unionOf(types)
+}
+
+const NO_CALL: Call = { args: [], typeArgs: [], typeOfArg: () => FREE }

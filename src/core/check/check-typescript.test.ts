@@ -1,0 +1,209 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openNodeGrammars } from '../../../test/node-grammars.ts'
+import type { Grammars } from '../chunk/code-grammars.ts'
+import { PARSER_FAILED } from '../chunk/piece.ts'
+import { checkTypeScript } from './check-typescript.ts'
+import { ModuleGraph } from './module-graph.ts'
+import { TypeResolver } from './resolver.ts'
+import { copyTree, type SyntaxNode } from './syntax-tree.ts'
+
+let grammars: Grammars
+
+beforeAll(async () => {
+  grammars = await openNodeGrammars(['typescript'])
+})
+
+function parse(text: string): SyntaxNode | undefined {
+  const tree = grammars.parser('typescript')?.read(text, (root) => copyTree(root, text))
+  return tree === PARSER_FAILED ? undefined : tree
+}
+
+/** Packages by name, each with the declarations of its module, or with all its files. */
+type Packages = Readonly<Record<string, string | Readonly<Record<string, string>>>>
+
+function createFiles(packages: Packages): Map<string, string> {
+  const files = new Map<string, string>()
+  for (const [name, given] of Object.entries(packages)) {
+    const folder = `/app/node_modules/${name}`
+    const own = typeof given === 'string' ? { 'index.d.ts': given } : given
+    files.set(`${folder}/package.json`, JSON.stringify({ name, version: '1.0.0', type: 'module', types: 'index.d.ts' }))
+    for (const [path, text] of Object.entries(own)) files.set(`${folder}/${path}`, text)
+  }
+  return files
+}
+
+/** What is found in code, as `line name: verdict`; places that exist only on request. */
+function check(packages: Packages, code: string, isAll = false): string[] {
+  const files = createFiles(packages)
+  const graph = new ModuleGraph(
+    {
+      read: (path) => files.get(path),
+      hasFile: (path) => files.has(path),
+      findPackage: (name) =>
+        files.has(`/app/node_modules/${name}/package.json`) ? `/app/node_modules/${name}` : undefined,
+    },
+    parse,
+  )
+  const root = parse(code)
+  if (root === undefined) throw new Error('the code cannot be parsed')
+  const findings = checkTypeScript(new TypeResolver(graph), { root, path: '/app/code.ts', problemOf: () => undefined })
+  return findings
+    .filter(({ verdict }) => isAll || verdict !== 'exists')
+    .map(
+      ({ line, name, verdict, nearest }) => `${line} ${name}: ${verdict}${nearest === undefined ? '' : `, ${nearest}`}`,
+    )
+}
+
+const LAMP = `
+export interface LampOptions { watts?: number; color?: string }
+export declare class Lamp {
+  constructor(options?: LampOptions);
+  static create(name: string, options?: LampOptions): Promise<Lamp>;
+  light(): this;
+  dim(level: number, ms?: number): this;
+  on(event: string, listener: (event: LampEvent) => void): void;
+  readonly socket: { readonly kind: string };
+}
+export interface LampEvent { at: number }
+export declare function count(...lamps: Lamp[]): number;
+export default function createLamp(options: LampOptions): Lamp;
+`
+
+describe('imports', () => {
+  test('a name that a module does not export is missing, with the nearest one', () => {
+    expect(check({ lamp: LAMP }, "import { Lamp, Lampe } from 'lamp'")).toEqual(['1 Lampe: missing, Lamp'])
+  })
+
+  test('require, dynamic import, namespace import and re-export are looked up too', () => {
+    const code = `
+      const { count, counts } = require('lamp')
+      import * as all from 'lamp'
+      all.Lampp
+      const later = await import('lamp')
+      later.cuont
+      export { Lamb } from 'lamp'`
+    expect(check({ lamp: LAMP }, code)).toEqual([
+      ...['2 counts: missing, count', '4 all.Lampp: missing, Lamp', '6 later.cuont: missing, count'],
+      '7 Lamb: missing, Lamp',
+    ])
+  })
+
+  test('a package that is not installed is unknown; modules of Node and files of the project are not looked up', () => {
+    const code = "import a from 'other'\nimport fs from 'node:fs'\nimport b from './b.js'\na.b.c()\nfs.x()\nb.y()"
+    expect(check({}, code)).toEqual(['1 other: unknown', '4 a.b: unknown', '4 a.b.c: unknown'])
+  })
+
+  test('names are followed through other files and packages, and a cycle ends', () => {
+    const packages = {
+      tower: {
+        'index.d.ts': "export * from './a.js'\nexport * from 'lamp'\nexport { x as y } from './b.js'",
+        'a.d.ts': "export * from './b.js'\nexport declare const a: string",
+        'b.d.ts': "export * from './a.js'\nexport declare const x: { deep: 1 }",
+      },
+      lamp: LAMP,
+    }
+    const code = "import { a, x, y, Lamp, none } from 'tower'\ny.deep\ny.depp"
+    expect(check(packages, code)).toEqual(['1 none: missing', '3 y.depp: missing, deep'])
+  })
+
+  test('a module that is one value has the names of its namespace', () => {
+    const types =
+      'declare function e(): e.App\ndeclare namespace e { interface App { use(): void } function Router(): App }\nexport = e'
+    const code = "import e, { Router } from 'e'\ne().use()\ne.Router().user()\ne.Ruter()"
+    expect(check({ e: types }, code)).toEqual(['3 e.Router().user: missing, use', '4 e.Ruter: missing, Router'])
+  })
+})
+
+describe('members', () => {
+  test('are looked up on instances, results, awaited values and chains', () => {
+    const code = `import createLamp, { Lamp } from 'lamp'
+      new Lamp().ligth()
+      createLamp({}).light().dimm(1)
+      const lamp = await Lamp.create('a')
+      lamp.socket.kinds
+      Lamp.crate('a')
+      lamp.on('x', (event) => event.att)`
+    expect(check({ lamp: LAMP }, code)).toEqual([
+      ...['2 new Lamp().ligth: missing, light', '3 createLamp({}).light().dimm: missing, dim'],
+      ...['5 lamp.socket.kinds: missing, kind', '6 Lamp.crate: missing, create', '7 event.att: missing, at'],
+    ])
+  })
+
+  test('inherited members and those of merged interfaces exist', () => {
+    const types = `
+      export interface A<T> { a: T } export interface A<T> { b: T[] }
+      export interface B extends A<C> { (): void } interface C { c: string }
+      export declare const b: B; export declare class D extends Error { code: number } export declare const d: D`
+    const code = "import { b, d } from 'p'\nb.a.c; b.b[0].c; b.call; d.message; d.code; b.toString\nb.a.d; b.x; d.z"
+    expect(check({ p: types }, code)).toEqual(['3 b.a.d: missing, c', '3 b.x: missing, a', '3 d.z: missing'])
+  })
+
+  test('anything that is not certain is never missing', () => {
+    const types = `
+      export declare const any: any; export declare const map: { [key: string]: number }
+      export declare function same<T>(value: T): T; export declare function make<T extends { a: 1 }>(from: (x: T) => void): T
+      export declare const mapped: { [K in 'a' | 'b' as \`x\${K}\`]: number }
+      export declare class Odd extends Unknown { a: 1 }
+      declare global { namespace Shared { interface Request {} } } export declare const request: Shared.Request`
+    const code = `import { any, map, same, make, mapped, Odd, request } from 'p'
+      any.x; map.x; same({ y: 1 }).y; make(() => {}).zzz; mapped.xa; new Odd().x; request.user
+      let z = new Odd(); z = 1; z.foo`
+    expect(check({ p: types }, code).filter((line) => line.includes('missing'))).toEqual([])
+  })
+
+  test('members that the code or an imported package adds to a package exist', () => {
+    const packages = {
+      lamp: LAMP,
+      plug: "import 'lamp'\ndeclare module 'lamp' { interface LampEvent { plug: string } }",
+    }
+    const code = `import 'plug'
+      import type { LampEvent } from 'lamp'
+      declare module 'lamp' { interface LampEvent { own: string } }
+      function f(event: LampEvent) { event.plug; event.own; event.none }`
+    expect(check(packages, code)).toEqual(['4 event.none: missing, own'])
+  })
+})
+
+describe('options and arguments', () => {
+  test('an option that the parameter does not have is missing', () => {
+    const code =
+      "import createLamp, { Lamp } from 'lamp'\ncreateLamp({ wats: 1, color: 'red' })\nLamp.create('a', { colour: 'red' })"
+    expect(check({ lamp: LAMP }, code)).toEqual(['2 wats: missing, watts', '3 colour: missing, color'])
+  })
+
+  test('one overload is enough, and a parameter without closed type takes everything', () => {
+    const types = `
+      export declare function f(text: string, options: { a: 1 }): void; export declare function f(options: { b: 1 } & { c: 1 }): void
+      export declare function g<T>(value: T): void; export declare function h(options: Omit<{ d: 1; e: 1 }, 'd'> & Record<'x', 1>): void`
+    const code =
+      "import { f, g, h } from 'p'\nf('x', { a: 1 }); f({ b: 1, c: 1 }); g({ any: 1 }); h({ d: 1 })\nf({ a: 1 })"
+    expect(check({ p: types }, code)).toEqual(['3 a: missing, b'])
+  })
+
+  test('too many and too few arguments are reported, optional and rest parameters counted', () => {
+    const code =
+      "import { Lamp, count } from 'lamp'\ncount(); count(1, 2, 3)\nnew Lamp().dim(1, 2, 3)\nLamp.create()\nLamp.create(...list)"
+    expect(check({ lamp: LAMP }, code)).toEqual(['3 new Lamp().dim(): missing', '4 Lamp.create(): missing'])
+  })
+})
+
+describe('hostile input', () => {
+  test('types and classes that refer to themselves end', () => {
+    const types = `
+      export type Loop = Loop; export declare const loop: Loop
+      export interface A extends B {} export interface B extends A {} export declare const a: A
+      export type Grow<T> = Grow<T[]> | { x: T }; export declare const grow: Grow<1>
+      export declare class C extends C {} export { q as q } from './index.js'`
+    const code = "import { loop, a, grow, C, q } from 'p'\nloop.x; a.x; grow.y; new C(1).x; C.y; const s = s.t; q.r"
+    expect(check({ p: types }, code).filter((line) => line.includes('missing'))).toEqual([])
+  })
+
+  test('deep nesting and long chains end', () => {
+    const deep = `import { a } from 'p'\n${'f('.repeat(900)}a.x${')'.repeat(900)}\na${'.b'.repeat(5000)}`
+    expect(check({ p: 'export declare const a: { b: any }' }, deep).length).toBeLessThan(10)
+  })
+
+  test('syntax errors leave the rest of the code checked', () => {
+    expect(check({ lamp: LAMP }, "import { Lampe } from 'lamp'\nconst = ;\n")).toEqual(['1 Lampe: missing, Lamp'])
+  })
+})

@@ -1,0 +1,322 @@
+import { type Call, callbackParameter, resolveCall } from './call-types.ts'
+import type { CodeImports } from './code-imports.ts'
+import { awaitType, type CodeScope } from './code-scope.ts'
+import { unionOf } from './evaluate-type.ts'
+import type { Finding, PlaceKind } from './finding.ts'
+import { locate } from './look-up.ts'
+import { findNearestName } from './nearest-name.ts'
+import type { TypeResolver } from './resolver.ts'
+import { arityOf } from './signatures.ts'
+import { childOf, field, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
+import {
+  FREE,
+  type Lookup,
+  lost,
+  NO_BINDINGS,
+  OUTSIDE,
+  PRIMITIVE,
+  type Scope,
+  type Signature,
+  type Type,
+} from './types.ts'
+
+/** Names longer than this are shortened in findings. */
+const MAX_NAME_CHARS = 60
+
+/** Finds out the types of expressions, and reports each member, option and call on the way, once. */
+export class ExpressionChecker {
+  readonly #resolver: TypeResolver
+  readonly #imports: CodeImports
+  /** The scope of types of the code. */
+  readonly #types: Scope
+  readonly #report: (finding: Finding) => void
+  readonly #known = new Map<SyntaxNode, Type>()
+  readonly #contexts = new Map<SyntaxNode, Type>()
+
+  constructor(resolver: TypeResolver, imports: CodeImports, types: Scope, report: (finding: Finding) => void) {
+    this.#resolver = resolver
+    this.#imports = imports
+    this.#types = types
+    this.#report = report
+  }
+
+  /** The type of an expression. */
+  typeOf(node: SyntaxNode, scope: CodeScope): Type {
+    const known = this.#known.get(node)
+    if (known !== undefined) return known
+    // An expression whose type depends on itself.
+    this.#known.set(node, lost('it depends on itself'))
+    const type = this.#evaluate(node, scope)
+    this.#known.set(node, type)
+    return type
+  }
+
+  /** The type that is written in the code. */
+  annotated(annotation: SyntaxNode): Type {
+    return this.#resolver.evaluate(annotation, this.#types, NO_BINDINGS)
+  }
+
+  /** Notes for which type a function or object is given. */
+  setContext(node: SyntaxNode, type: Type): void {
+    this.#contexts.set(node, type)
+  }
+
+  /** The type of a parameter of a function in the code. */
+  typeOfParameter(fn: SyntaxNode, count: number, index: number): Type {
+    const context = this.#contexts.get(fn)
+    return context === undefined ? FREE : callbackParameter(this.#resolver, context, count, index)
+  }
+
+  /** The type of a member that is taken from a value. Reports it. */
+  typeOfMember(type: Type, name: string, node: SyntaxNode, label: string, kind: PlaceKind = 'member'): Type {
+    const found = this.#resolver.lookUp(type, name)
+    this.#reportLookup(found, type, name, node, label, kind)
+    if (found.state === 'found') return found.type()
+    if (found.state === 'outside') return FREE
+    return lost(found.state === 'missing' ? `${label} does not exist` : found.why)
+  }
+
+  #evaluate(node: SyntaxNode, scope: CodeScope): Type {
+    const inner = (name: string): Type => {
+      const child = field(node, name)
+      return child === undefined ? FREE : this.typeOf(child, scope)
+    }
+    switch (node.type) {
+      case 'identifier':
+      case 'shorthand_property_identifier':
+        return scope.find(textOf(node)) ?? FREE
+      case 'member_expression':
+        return this.#evaluateMember(node, scope)
+      case 'call_expression':
+        return this.#evaluateCall(node, scope)
+      case 'new_expression':
+        return this.#checkCall(node, inner('constructor'), true, scope)
+      case 'await_expression': {
+        const [value] = named(node)
+        return value === undefined ? FREE : this.#await(this.typeOf(value, scope))
+      }
+      case 'parenthesized_expression':
+      case 'non_null_expression':
+      case 'satisfies_expression': {
+        const [value] = named(node)
+        return value === undefined ? FREE : this.typeOf(value, scope)
+      }
+      case 'as_expression': {
+        const [value, type] = named(node)
+        if (value !== undefined) this.typeOf(value, scope)
+        return type === undefined || textOf(type) === 'const' ? FREE : this.annotated(type)
+      }
+      case 'ternary_expression':
+        return unionOf([inner('consequence'), inner('alternative')])
+      case 'binary_expression': {
+        const operator = textOf(field(node, 'operator') ?? node)
+        if (operator === '||' || operator === '??') return unionOf([inner('left'), inner('right')])
+        return operator === '&&' ? inner('right') : PRIMITIVE
+      }
+      case 'assignment_expression':
+        return inner('right')
+      case 'subscript_expression': {
+        const object = inner('object')
+        return object.kind === 'array' ? object.item() : FREE
+      }
+      case 'array':
+        return { kind: 'array', item: () => unionOf(named(node).map((one) => this.typeOf(one, scope))) }
+      case 'string':
+      case 'template_string':
+      case 'number':
+      case 'true':
+      case 'false':
+        return PRIMITIVE
+      case 'object':
+      case 'arrow_function':
+      case 'function_expression':
+        return OUTSIDE
+      default:
+        return FREE
+    }
+  }
+
+  /** Whether a node is of the code itself, not of code before it. */
+  #isChecked({ source }: SyntaxNode): boolean {
+    return source === this.#types.module.root.source
+  }
+
+  #evaluateMember(node: SyntaxNode, scope: CodeScope): Type {
+    const object = field(node, 'object')
+    const property = field(node, 'property')
+    if (object === undefined || property === undefined || property.type !== 'property_identifier') return FREE
+    const type = this.typeOf(object, scope)
+    return this.typeOfMember(type, textOf(property), property, shorten(node))
+  }
+
+  #evaluateCall(node: SyntaxNode, scope: CodeScope): Type {
+    const called = field(node, 'function')
+    if (called === undefined) return FREE
+    const specifier = specifierOf(node)
+    if (specifier !== undefined && called.type === 'import') {
+      if (this.#isChecked(node)) this.#imports.check(specifier, '*', node)
+      return { kind: 'promise', value: () => this.#imports.typeOf(specifier, '*') }
+    }
+    if (specifier !== undefined && textOf(called) === 'require' && !scope.has('require')) {
+      if (this.#isChecked(node)) this.#imports.check(specifier, '*', node)
+      return this.#imports.typeOfRequired(specifier)
+    }
+    // The grammar reads `await f<T>()` as a call of `await f`.
+    const [awaited] = called.type === 'await_expression' ? named(called) : []
+    if (awaited !== undefined) return this.#await(this.#checkCall(node, this.typeOf(awaited, scope), false, scope))
+    return this.#checkCall(node, this.typeOf(called, scope), false, scope)
+  }
+
+  #await(type: Type): Type {
+    return awaitType(type, (one) => {
+      if (one.kind !== 'instance' && one.kind !== 'object') return false
+      return this.#resolver.lookUp(one, 'then').state !== 'missing'
+    })
+  }
+
+  /** Checks the arguments of a call, and returns what it returns. */
+  #checkCall(node: SyntaxNode, callee: Type, isNew: boolean, scope: CodeScope): Type {
+    const list = field(node, 'arguments')
+    const args = list === undefined || list.type === 'template_string' ? [] : named(list)
+    const isOpen = callee.kind === 'open'
+    const signatures = this.#signatures(isOpen ? callee.base : callee, isNew)
+    if (signatures === undefined || signatures.length === 0) {
+      if (callee.kind === 'free' || callee.kind === 'outside' || callee.kind === 'open') return FREE
+      return callee.kind === 'lost' ? callee : lost('it is not known how it is called')
+    }
+    const call: Call = {
+      args,
+      typeArgs: named(childOf(node, 'type_arguments') ?? { ...node, children: [] }).map((one) => this.annotated(one)),
+      typeOfArg: (arg) => this.typeOf(arg, scope),
+    }
+    const { fits, candidates, result, parameter } = resolveCall(this.#resolver, signatures, call)
+    if (list?.type !== 'template_string' && !isOpen) this.#reportArity(node, isNew, fits, candidates, args.length)
+    args.forEach((arg, i) => {
+      if (arg.type === 'object' || FUNCTIONS.test(arg.type)) {
+        this.#give(arg, isOpen ? { kind: 'open', base: parameter(i) } : parameter(i), scope)
+      } else if (arg.type === 'array') {
+        const type = parameter(i)
+        for (const one of named(arg)) if (type.kind === 'array') this.#give(one, type.item(), scope)
+      }
+    })
+    return isOpen ? { kind: 'open', base: result } : result
+  }
+
+  /** The signatures of a value. Parts of a union that are not known are left out if others can be called. */
+  #signatures(callee: Type, isNew: boolean): readonly Signature[] | undefined {
+    if (callee.kind !== 'union') return this.#resolver.signatures(callee, isNew)
+    const lists = callee.parts.map((part) => this.#resolver.signatures(part, isNew))
+    return lists.includes(undefined) ? undefined : lists.flatMap((one) => one ?? [])
+  }
+
+  /** Gives a literal to something of a type: the keys of an object are its options, a function gets its parameters. */
+  #give(node: SyntaxNode, type: Type, scope: CodeScope): void {
+    if (FUNCTIONS.test(node.type) || node.type === 'method_definition') return void this.setContext(node, type)
+    if (node.type !== 'object') return
+    const parts = (type.kind === 'union' ? type.parts : [type]).filter(isOptionType)
+    if (parts.length === 0) return
+    const options = unionOf(parts)
+    for (const entry of node.children) {
+      const key = field(entry, 'key') ?? field(entry, 'name') ?? entry
+      if (!/^(?:pair|method_definition|shorthand_property_identifier)$/.test(entry.type)) continue
+      if (!/^(?:property_identifier|string|shorthand_property_identifier)$/.test(key.type)) continue
+      const name = key.type === 'string' ? unquote(key) : textOf(key)
+      const found = this.typeOfMember(options, name, key, name, 'option')
+      const value = field(entry, 'value')
+      if (value !== undefined) this.#give(value, found, scope)
+      else if (entry.type === 'method_definition') this.setContext(entry, found)
+    }
+  }
+
+  #reportLookup(found: Lookup, type: Type, name: string, node: SyntaxNode, label: string, kind: PlaceKind): void {
+    if (!this.#isChecked(node) || found.state === 'outside' || (found.state === 'found' && found.at === undefined))
+      return
+    const place = { kind, name: label, line: node.row + 1, column: node.column + 1, module: null }
+    if (found.state === 'found') {
+      this.#report({ ...place, verdict: 'exists', at: found.at, nearest: undefined, why: '' })
+    } else if (found.state === 'unknown') {
+      this.#report({ ...place, verdict: 'unknown', at: undefined, nearest: undefined, why: found.why })
+    } else {
+      const nearest = findNearestName(name, this.#resolver.namesOf(type))
+      const why = `no ${kind} ${name}`
+      this.#report({ ...place, verdict: 'missing', at: locateType(type), nearest, why })
+    }
+  }
+
+  #reportArity(
+    node: SyntaxNode,
+    isNew: boolean,
+    fits: boolean | undefined,
+    candidates: readonly Signature[],
+    count: number,
+  ): void {
+    const [first] = candidates
+    if (fits === undefined || first === undefined) return
+    const called = field(node, isNew ? 'constructor' : 'function') ?? node
+    const place = { line: called.row + 1, column: called.column + 1, module: null }
+    const verdict = fits ? 'exists' : 'missing'
+    const counts = candidates.map(arityOf)
+    // A callback that a function receives may be called with less.
+    const isCallback = called.type === 'identifier' && first.node.type === 'function_type'
+    if (isCallback && counts.some(({ max }) => count <= max)) return
+    const why = fits ? '' : `takes ${writeCounts(counts)}, got ${count}`
+    const name = `${isNew ? 'new ' : ''}${shorten(called)}()`
+    this.#report({
+      kind: 'call',
+      name,
+      ...place,
+      verdict,
+      at: locate(first.node, first.scope),
+      nearest: undefined,
+      why,
+    })
+  }
+}
+
+const FUNCTIONS = /^(?:arrow_function|function_expression)$/
+
+/** Whether the keys of an object literal can be options of a type. */
+function isOptionType(type: Type): boolean {
+  return (
+    !/^(?:function|array|nothing|promise|entity|module)$/.test(type.kind) &&
+    !(type.kind === 'outside' && type.isPrimitive)
+  )
+}
+
+function writeCounts(counts: readonly { readonly min: number; readonly max: number }[]): string {
+  const min = Math.min(...counts.map((one) => one.min))
+  const max = Math.max(...counts.map((one) => one.max))
+  const noun = max === 1 ? 'argument' : 'arguments'
+  if (max === Number.POSITIVE_INFINITY) return `at least ${min} ${min === 1 ? 'argument' : 'arguments'}`
+  return min === max ? `${min} ${noun}` : `${min} to ${max} ${noun}`
+}
+
+/** The declaration that lacks a member. */
+function locateType(type: Type): Finding['at'] {
+  if (type.kind === 'union' || type.kind === 'intersection') {
+    return type.parts.map(locateType).find((one) => one !== undefined)
+  }
+  if (type.kind === 'instance' || type.kind === 'entity') {
+    const [first] = type.declarations
+    return first === undefined ? undefined : locate(first.node, first.scope)
+  }
+  if (type.kind === 'module') return locate(type.scope.module.root, type.scope)
+  if (type.kind === 'object' || type.kind === 'function') return locate(type.node, type.scope)
+  if (type.kind === 'filtered' || type.kind === 'renewed') return locateType(type.of)
+  return type.kind === 'open' ? locateType(type.base) : undefined
+}
+
+/** The module of `require('…')` or `import('…')`. */
+function specifierOf(call: SyntaxNode): string | undefined {
+  const list = field(call, 'arguments')
+  const [first, second] = list === undefined ? [] : named(list)
+  return first?.type === 'string' && second === undefined ? unquote(first) : undefined
+}
+
+/** The source of an expression on one line, shortened. */
+function shorten(node: SyntaxNode): string {
+  const text = textOf(node)
+    .replace(/\s+/g, ' ')
+    .replace(/ ?\. ?/g, '.')
+  return text.length <= MAX_NAME_CHARS ? text : `…${text.slice(-MAX_NAME_CHARS)}`
+}

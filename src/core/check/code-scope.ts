@@ -1,0 +1,57 @@
+import { FREE, lost, type Type } from './types.ts'
+
+/** The names that a block of the checked code declares. */
+export class CodeScope {
+  readonly #parent: CodeScope | undefined
+  readonly #names = new Map<string, (() => Type)[]>()
+
+  constructor(parent?: CodeScope) {
+    this.#parent = parent
+  }
+
+  /** Declares a name. A name that is declared twice, as in pasted examples, may be either. */
+  declare(name: string, type: () => Type): void {
+    const known = this.#names.get(name)
+    const once = memoize(type)
+    if (known === undefined) this.#names.set(name, [once])
+    else known.push(once)
+  }
+
+  /** The type of a name; undefined if the code does not declare it. */
+  find(name: string): Type | undefined {
+    const types = this.#names.get(name)
+    if (types === undefined) return this.#parent?.find(name)
+    const [first] = types
+    return types.length === 1 ? first?.() : { kind: 'union', parts: types.map((type) => type()) }
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name) || this.#parent?.has(name) === true
+  }
+}
+
+/** Runs a function once. A type that depends on itself is not followed. */
+function memoize(type: () => Type): () => Type {
+  let known: Type | undefined
+  let isRunning = false
+  return () => {
+    if (known !== undefined) return known
+    if (isRunning) return lost('it depends on itself')
+    isRunning = true
+    known = type()
+    isRunning = false
+    return known
+  }
+}
+
+/** The type of a value after `await`. */
+export function awaitType(type: Type, isThenable: (type: Type) => boolean): Type {
+  if (type.kind === 'promise') return awaitType(type.value(), isThenable)
+  if (type.kind === 'union') return { kind: 'union', parts: type.parts.map((part) => awaitType(part, isThenable)) }
+  if (type.kind === 'open') return { kind: 'open', base: awaitType(type.base, isThenable) }
+  if (type.kind === 'intersection') {
+    const promises = type.parts.filter(({ kind }) => kind === 'promise')
+    if (promises.length > 0) return { kind: 'union', parts: promises.map((part) => awaitType(part, isThenable)) }
+  }
+  return isThenable(type) ? FREE : type
+}

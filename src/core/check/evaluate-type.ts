@@ -1,0 +1,328 @@
+import { findPath, importFrom } from './find-names.ts'
+import { languageType } from './language-types.ts'
+import { childOf, field, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
+import {
+  type Bindings,
+  type Declared,
+  type Entity,
+  FREE,
+  lost,
+  NO_BINDINGS,
+  NOTHING,
+  OUTSIDE,
+  PRIMITIVE,
+  type Resolver,
+  type Scope,
+  type Type,
+} from './types.ts'
+
+/** Evaluates a written type. */
+export function evaluateType(resolver: Resolver, node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
+  if (resolver.isExhausted()) return lost('too many steps')
+  const evaluate = (one: SyntaxNode | undefined): Type =>
+    one === undefined ? FREE : resolver.evaluate(one, scope, bindings)
+  switch (node.type) {
+    case 'type_annotation':
+    case 'opting_type_annotation':
+    case 'adding_type_annotation':
+    case 'omitting_type_annotation':
+    case 'parenthesized_type':
+    case 'readonly_type':
+    case 'optional_type':
+    case 'rest_type':
+    case 'constraint':
+    case 'default_type':
+      return evaluate(typeChild(node))
+    case 'predefined_type':
+      return predefined(textOf(node))
+    case 'literal_type':
+      return /^(?:null|undefined)$/.test(textOf(node)) ? NOTHING : PRIMITIVE
+    case 'template_literal_type':
+    case 'index_type_query':
+    case 'string':
+    case 'number':
+    case 'true':
+    case 'false':
+      return PRIMITIVE
+    case 'undefined':
+    case 'null':
+    case 'asserts':
+    case 'asserts_annotation':
+      return NOTHING
+    case 'type_predicate':
+    case 'type_predicate_annotation':
+      return PRIMITIVE
+    case 'this':
+    case 'this_type':
+      return bindings.get('this') ?? lost('this')
+    case 'object_type':
+      return isMapped(node)
+        ? evaluateMapped(resolver, node, scope, bindings)
+        : { kind: 'object', node, scope, bindings }
+    case 'function_type':
+    case 'constructor_type':
+      return { kind: 'function', node, scope, bindings }
+    case 'array_type':
+      return { kind: 'array', item: () => evaluate(typeChild(node)) }
+    case 'tuple_type':
+      return { kind: 'array', item: () => unionOf(named(node).map((one) => evaluate(field(one, 'type') ?? one))) }
+    case 'union_type':
+      return unionOf(flatten(node, 'union_type').map(evaluate))
+    case 'intersection_type':
+      return { kind: 'intersection', parts: flatten(node, 'intersection_type').map(evaluate) }
+    case 'type_identifier':
+    case 'identifier':
+    case 'nested_type_identifier':
+    case 'nested_identifier':
+    case 'member_expression':
+      return evaluateName(resolver, node, [], scope, bindings)
+    case 'generic_type': {
+      const args = named(childOf(node, 'type_arguments') ?? node)
+      return evaluateName(resolver, field(node, 'name') ?? node, args, scope, bindings)
+    }
+    case 'type_query':
+      return evaluateQuery(resolver, node, scope)
+    case 'lookup_type':
+      return evaluateLookup(resolver, node, scope, bindings)
+    case 'conditional_type':
+      return evaluateConditional(resolver, node, scope, bindings)
+    default:
+      return lost('a type that is not followed')
+  }
+}
+
+/** The type inside of an annotation or other wrapper. */
+function typeChild(node: SyntaxNode): SyntaxNode | undefined {
+  return node.children.find(
+    ({ type }) => type === 'undefined' || type === 'null' || type === 'this' || isTypeNode(type),
+  )
+}
+
+function isTypeNode(type: string): boolean {
+  return /^[a-z]\w+$/.test(type) && !/^(?:readonly|extends|keyof|typeof|asserts|is|infer)$/.test(type)
+}
+
+function predefined(name: string): Type {
+  if (name === 'any' || name === 'unknown' || name === 'object') return FREE
+  return name === 'void' || name === 'never' || name === 'undefined' || name === 'null' ? NOTHING : PRIMITIVE
+}
+
+/** Parts of nested unions as one list. */
+function flatten(node: SyntaxNode, type: string): SyntaxNode[] {
+  const parts = node.children.filter((child) => isTypeNode(child.type) || child.type === 'this')
+  return parts.flatMap((child) => (child.type === type ? flatten(child, type) : [child]))
+}
+
+/** One of several types. */
+export function unionOf(types: readonly Type[]): Type {
+  const parts = types.flatMap((type) => (type.kind === 'union' ? type.parts : [type]))
+  const some = parts.filter(({ kind }) => kind !== 'nothing')
+  const [only] = some
+  if (only === undefined) return NOTHING
+  return some.length === 1 ? only : { kind: 'union', parts: some }
+}
+
+/** `{ [K in keyof T]: … }` has the members of T if the keys are taken over as they are. */
+function isMapped(node: SyntaxNode): boolean {
+  return node.children.some(
+    (child) => child.type === 'index_signature' && childOf(child, 'mapped_type_clause') !== undefined,
+  )
+}
+
+function evaluateMapped(resolver: Resolver, node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
+  const signature = childOf(node, 'index_signature')
+  const clause = signature === undefined ? undefined : childOf(signature, 'mapped_type_clause')
+  const keys = clause === undefined ? undefined : field(clause, 'type')
+  if (clause === undefined || keys?.type !== 'index_type_query' || field(clause, 'alias') !== undefined) return FREE
+  const of = typeChild(keys)
+  if (of === undefined) return FREE
+  const base = resolver.evaluate(of, scope, bindings)
+  const value = signature === undefined ? undefined : field(signature, 'type')
+  const inner = value === undefined ? undefined : typeChild(value)
+  const isSame =
+    inner?.type === 'lookup_type' &&
+    textOf(inner).replace(/\s/g, '') === `${textOf(of)}[${textOf(field(clause, 'name') ?? clause)}]`
+  // The names are those of T, but what they are may have changed.
+  return isSame ? base : { kind: 'renewed', of: base }
+}
+
+/** A name in a type: a parameter of a generic, a declaration, or a type of the language. */
+function evaluateName(
+  resolver: Resolver,
+  node: SyntaxNode,
+  args: readonly SyntaxNode[],
+  scope: Scope,
+  bindings: Bindings,
+): Type {
+  const name = textOf(node)
+  const bound = bindings.get(name)
+  if (bound !== undefined) return bound
+  const types = () => args.map((one) => resolver.evaluate(one, scope, bindings))
+  const isSimple = /^[\w$]+$/.test(name)
+  const entity = isSimple ? resolver.findName(scope, name) : findPath(resolver, scope, node)
+  if (entity === undefined) {
+    const builtIn = BUILT_IN[name]
+    if (builtIn !== undefined) return builtIn(types(), args, resolver, scope)
+    const ofLanguage = languageType(name)
+    if (ofLanguage !== undefined) return ofLanguage
+    return OUTSIDE_NAMES.test(name) ? OUTSIDE : lost(`${name} is not declared in the package`)
+  }
+  if (entity === 'unknown' && name.startsWith('NodeJS.')) return evaluateNodeType(resolver, node, scope)
+  if (entity === 'unknown') return lost(`${name} comes from a module that is not installed`)
+  return resolver.typeOf(entity, types())
+}
+
+/** A type of the global namespace of Node. Only event emitters are extended often enough to be looked up. */
+function evaluateNodeType(resolver: Resolver, node: SyntaxNode, scope: Scope): Type {
+  const name = textOf(node)
+  const events = name === 'NodeJS.EventEmitter' ? resolver.openModule('node:events', scope.module) : undefined
+  const entity = events === undefined ? 'unknown' : findPath(resolver, events, node)
+  return entity === 'unknown' ? OUTSIDE : resolver.typeOf(entity, [])
+}
+
+/** Classes and types of the language and of Node, whose members are not looked up. */
+const OUTSIDE_NAMES =
+  /^(?:Date|RegExp|Error|\w+Error|Map|Set|WeakMap|WeakSet|ReadonlyMap|ReadonlySet|Symbol|Function|Object|String|Number|Boolean|BigInt|\w*Array|ArrayBuffer\w*|SharedArrayBuffer|DataView|Buffer|URL|URLSearchParams|AbortSignal|AbortController|Request|Response|Headers|FormData|Blob|File|\w*Stream\w*|Event\w*|\w*Event|\w*Element|Document|Node|Window|Worker|WebSocket|Intl\..*|NodeJS\..*|globalThis|Iterator|Iterable|IterableIterator|AsyncIterable|AsyncIterator|AsyncIterableIterator|Generator|AsyncGenerator|Timeout|RequestInit|BodyInit|HeadersInit|PropertyKey|TemplateStringsArray|Capitalize|Uncapitalize|Lowercase|Uppercase|Console|Crypto\w*|JsonWebKey|Storage|PropertyDescriptor|ClassDecorator|\w+Decorator)$/
+
+type BuiltIn = (args: readonly Type[], nodes: readonly SyntaxNode[], resolver: Resolver, scope: Scope) => Type
+
+const first: BuiltIn = ([type = FREE]) => type
+const array: BuiltIn = ([item = FREE]) => ({ kind: 'array', item: () => item })
+const promise: BuiltIn = ([value = FREE]) => ({ kind: 'promise', value: () => value })
+const filtered =
+  (isKept: boolean): BuiltIn =>
+  ([of = FREE], [, keys]) => {
+    const names = keys === undefined ? undefined : readLiterals(keys)
+    // Without known names it still has no others than the whole type.
+    return names === undefined ? of : { kind: 'filtered', of, names, isKept }
+  }
+
+const BUILT_IN: Readonly<Record<string, BuiltIn>> = {
+  ...{ Promise: promise, PromiseLike: promise, Array: array, ReadonlyArray: array },
+  ...{
+    Partial: first,
+    Required: first,
+    Readonly: first,
+    NonNullable: first,
+    NoInfer: first,
+    Exclude: first,
+    Extract: first,
+  },
+  ...{ Pick: filtered(true), Omit: filtered(false) },
+  Awaited: ([type = FREE]) => (type.kind === 'promise' ? type.value() : type),
+  ThisType: () => ({ kind: 'intersection', parts: [] }),
+  Record: () => FREE,
+  ReturnType: () => FREE,
+  InstanceType: () => FREE,
+  Parameters: () => FREE,
+  ConstructorParameters: () => FREE,
+}
+
+/** The texts of `'a' | 'b'`; undefined if it is something else. */
+function readLiterals(node: SyntaxNode): ReadonlySet<string> | undefined {
+  const parts = node.type === 'union_type' ? flatten(node, 'union_type') : [node]
+  const names = new Set<string>()
+  for (const part of parts) {
+    const [literal] = part.type === 'literal_type' ? part.children : []
+    if (literal?.type !== 'string') return undefined
+    names.add(unquote(literal))
+  }
+  return names
+}
+
+/** `typeof a.b` */
+function evaluateQuery(resolver: Resolver, node: SyntaxNode, scope: Scope): Type {
+  const target = named(node).at(-1)
+  if (target === undefined) return lost('typeof')
+  const path = target.type === 'instantiation_expression' ? (named(target)[0] ?? target) : target
+  const entity = findPath(resolver, scope, path)
+  return entity === 'unknown' ? lost(`typeof ${textOf(target)}`) : resolver.valueOf(entity)
+}
+
+/** `A['b']` */
+function evaluateLookup(resolver: Resolver, node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
+  const [object, key] = named(node)
+  const literal = key?.type === 'literal_type' ? key.children[0] : undefined
+  if (object === undefined) return FREE
+  const type = resolver.evaluate(object, scope, bindings)
+  if (literal?.type === 'number' || textOf(key ?? node) === 'number') return type.kind === 'array' ? type.item() : FREE
+  if (literal?.type !== 'string') return FREE
+  const found = resolver.lookUp(type, unquote(literal))
+  return found.state === 'found' ? found.type() : FREE
+}
+
+/** A conditional type is one of its branches. Which one depends on types of the user, so it may be either. */
+function evaluateConditional(resolver: Resolver, node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
+  const branches = [field(node, 'consequence'), field(node, 'alternative')]
+  const types = branches.flatMap((one) => (one === undefined ? [] : [resolver.evaluate(one, scope, bindings)]))
+  return unionOf(types)
+}
+
+/** The type that an entity names. */
+export function typeOfEntity(resolver: Resolver, entity: Entity, args: readonly Type[]): Type {
+  if (entity.kind === 'value') return entity.type
+  if (entity.kind === 'module') return { kind: 'module', scope: entity.scope }
+  const types = entity.declarations.filter(({ kind }) => TYPES.has(kind))
+  const [first] = types
+  if (first === undefined) return lost('it is a value and no type')
+  if (first.kind === 'enum') return PRIMITIVE
+  const bindings = bindParameters(resolver, first, args)
+  if (first.kind !== 'alias') return { kind: 'instance', declarations: types, bindings }
+  const value = field(first.node, 'value')
+  return value === undefined ? lost('a type without value') : resolver.evaluate(value, first.scope, bindings)
+}
+
+const TYPES: ReadonlySet<string> = new Set(['class', 'interface', 'alias', 'enum'])
+
+/** Binds the type parameters of a declaration to arguments, or to their defaults. */
+function bindParameters(resolver: Resolver, { node, scope }: Declared, args: readonly Type[]): Bindings {
+  const list = field(node, 'type_parameters')
+  if (list === undefined) return NO_BINDINGS
+  const bindings = new Map<string, Type>()
+  named(list).forEach((parameter, i) => {
+    const name = textOf(field(parameter, 'name') ?? parameter)
+    bindings.set(name, args[i] ?? defaultOf(resolver, parameter, scope, bindings))
+  })
+  return bindings
+}
+
+/** What a type parameter stands for if nothing is given: its default, or anything that meets its constraint. */
+export function defaultOf(resolver: Resolver, parameter: SyntaxNode, scope: Scope, bindings: Bindings): Type {
+  const value = field(parameter, 'value')
+  return value === undefined
+    ? constraintOf(resolver, parameter, scope, bindings)
+    : resolver.evaluate(value, scope, bindings)
+}
+
+/** Anything that meets the constraint of a type parameter. */
+export function constraintOf(resolver: Resolver, parameter: SyntaxNode, scope: Scope, bindings: Bindings): Type {
+  const constraint = field(parameter, 'constraint')
+  if (constraint === undefined) return FREE
+  return { kind: 'open', base: resolver.evaluate(constraint, scope, bindings) }
+}
+
+/** The type of the value that an entity has. */
+export function valueOfEntity(resolver: Resolver, entity: Entity): Type {
+  if (entity.kind === 'value') return entity.type
+  if (entity.kind === 'module') {
+    const whole = importFrom(resolver, entity.scope, '*')
+    if (whole === 'unknown') return lost('the module is one value that is not followed')
+    return whole.kind === 'module' ? { kind: 'module', scope: whole.scope } : resolver.valueOf(whole)
+  }
+  const values = entity.declarations.filter(({ kind }) => kind !== 'interface' && kind !== 'alias')
+  if (values.length === 0) return lost('it is a type and no value')
+  const [variable] = values.filter(({ kind }) => kind === 'variable')
+  if (variable === undefined || values.length > 1) return { kind: 'entity', declarations: values }
+  return valueOfVariable(resolver, variable)
+}
+
+/** The type of a declared variable. */
+export function valueOfVariable(resolver: Resolver, { node, scope }: Declared): Type {
+  const annotation = field(node, 'type')
+  if (annotation !== undefined) return resolver.evaluate(annotation, scope, NO_BINDINGS)
+  const value = field(node, 'value')
+  if (value === undefined) return FREE
+  return /^(?:string|number|true|false|template_string|unary_expression)$/.test(value.type)
+    ? PRIMITIVE
+    : lost('a variable without written type')
+}

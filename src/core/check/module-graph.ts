@@ -1,0 +1,179 @@
+import { findModule, findTypes } from '../declarations/package-modules.ts'
+import { isJsonObject } from '../json/is-json-object.ts'
+import { tryParseJson } from '../json/try-parse-json.ts'
+import { folderOf, resolvePath } from '../text/path.ts'
+import { readScope } from './read-scope.ts'
+import type { SyntaxNode } from './syntax-tree.ts'
+import type { ModuleInfo, PackageInfo, Scope } from './types.ts'
+
+/** Reads the files of installed packages. Paths are absolute, with slashes. */
+export interface DeclarationFiles {
+  /** The text of a file; undefined if there is none, or it is too large. */
+  read(path: string): string | undefined
+  hasFile(path: string): boolean
+  /** The folder in which a package is installed, as code in another folder sees it. */
+  findPackage(name: string, folder: string): string | undefined
+}
+
+/** Parses declarations; undefined for text that cannot be parsed. */
+export type ParseModule = (text: string) => SyntaxNode | undefined
+
+/** Loads the modules of installed packages and keeps them. */
+export class ModuleGraph {
+  readonly #files: DeclarationFiles
+  readonly #parse: ParseModule
+  readonly #scopes = new Map<string, Scope | undefined>()
+  readonly #packages = new Map<string, PackageInfo | undefined>()
+  readonly #resolved = new Map<string, Scope | undefined>()
+  /** Scopes by the name of the module whose declarations they add to. */
+  readonly #additions = new Map<string, Scope[]>()
+  readonly #globals: Scope[] = []
+
+  constructor(files: DeclarationFiles, parse: ParseModule) {
+    this.#files = files
+    this.#parse = parse
+  }
+
+  /** Number of characters of all loaded files. */
+  loadedChars = 0
+
+  /** Everything that loaded modules declare for all modules. */
+  get globals(): readonly Scope[] {
+    return this.#globals
+  }
+
+  /** What loaded modules add to the module of a name: `declare module 'name' { … }`. */
+  additionsTo(name: string): readonly Scope[] {
+    return this.#additions.get(name) ?? []
+  }
+
+  /** Whether a scope is the body of `declare module 'name'`. */
+  isAmbientModule(scope: Scope): boolean {
+    return [...this.#additions.values()].some((scopes) => scopes.includes(scope))
+  }
+
+  /** Opens a module as code in a folder sees it; undefined if it is not installed or has no declarations. */
+  open(specifier: string, from: ModuleInfo): Scope | undefined {
+    const folder = folderOf(from.path)
+    const key = `${folder}\n${specifier}`
+    if (this.#resolved.has(key)) return this.#resolved.get(key)
+    const scope = specifier.startsWith('.')
+      ? this.#openRelative(specifier, folder, from)
+      : this.#openBare(specifier, folder)
+    this.#resolved.set(key, scope)
+    return scope
+  }
+
+  /** The package that a specifier names, as code in a folder sees it. */
+  findPackage(specifier: string, folder: string): PackageInfo | undefined {
+    const found = this.#files.findPackage(packageNameOf(specifier), folder)
+    return found === undefined ? undefined : this.#readPackage(found)
+  }
+
+  #openRelative(specifier: string, folder: string, from: ModuleInfo): Scope | undefined {
+    const target = resolvePath(folder, specifier)
+    const path = target === undefined ? undefined : findTypes(target, (one) => this.#files.hasFile(`/${one}`))
+    return path === undefined ? undefined : this.load(`/${path}`, from.package)
+  }
+
+  #openBare(specifier: string, folder: string): Scope | undefined {
+    if (isNodeModule(specifier)) return this.#openNodeModule(specifier.replace(/^node:/, ''), folder)
+    const name = packageNameOf(specifier)
+    const subpath = `.${specifier.slice(name.length)}`
+    const types = `@types/${name.replace(/^@([^/]+)\//, '$1__')}`
+    for (const one of [name, types]) {
+      const found = this.#files.findPackage(one, folder)
+      const info = found === undefined ? undefined : this.#readPackage(found)
+      const scope = info === undefined ? undefined : this.#openSubpath(info, subpath)
+      if (scope === undefined) continue
+      return scope.ambient.get(specifier) ?? scope
+    }
+    return undefined
+  }
+
+  /** The types of Node have one file for each of its modules. */
+  #openNodeModule(name: string, folder: string): Scope | undefined {
+    const found = this.#files.findPackage('@types/node', folder)
+    const info = found === undefined ? undefined : this.#readPackage(found)
+    const scope = info === undefined ? undefined : this.load(`${info.folder}/${name}.d.ts`, info)
+    return scope?.ambient.get(`node:${name}`) ?? scope?.ambient.get(name)
+  }
+
+  #openSubpath(info: PackageInfo, subpath: string): Scope | undefined {
+    const manifest = this.#files.read(`${info.folder}/package.json`)
+    if (manifest === undefined) return undefined
+    const path = findModule(manifest, subpath, (one) => this.#files.hasFile(`${info.folder}/${one}`))
+    return path === undefined ? undefined : this.load(`${info.folder}/${path}`, info)
+  }
+
+  #readPackage(folder: string): PackageInfo | undefined {
+    if (this.#packages.has(folder)) return this.#packages.get(folder)
+    const json = tryParseJson(this.#files.read(`${folder}/package.json`) ?? '')
+    const { name, version, type } = isJsonObject(json) ? json : {}
+    const info =
+      typeof name === 'string' && typeof version === 'string'
+        ? { name, version, folder, isEsm: type === 'module' }
+        : undefined
+    this.#packages.set(folder, info)
+    return info
+  }
+
+  /** Loads a file with declarations. */
+  load(path: string, info: PackageInfo): Scope | undefined {
+    if (this.#scopes.has(path)) return this.#scopes.get(path)
+    const read = this.#files.read(path)
+    if (read === undefined) {
+      this.#scopes.set(path, undefined)
+      return undefined
+    }
+    this.loadedChars += read.length
+    const { text, inlineImports } = nameInlineImports(read)
+    const root = this.#parse(text)
+    const scope =
+      root === undefined ? undefined : readScope(root, { path, root, package: info, inlineImports, isCode: false })
+    this.#scopes.set(path, scope)
+    if (scope !== undefined) this.#noteAdditions(scope, text)
+    return scope
+  }
+
+  #noteAdditions(scope: Scope, text: string): void {
+    this.#globals.push(...scope.globals)
+    if (!scope.isModule) this.#globals.push(scope)
+    for (const [key, added] of scope.ambient) {
+      const name = key.replace(/#\d+$/, '')
+      this.#additions.set(name, [...(this.#additions.get(name) ?? []), added])
+      this.#globals.push(...added.globals)
+    }
+    // Types can come with other files: they may add to what is declared here.
+    for (const [, , path = ''] of text.matchAll(/^\/\/\/\s*<reference\s+path=(["'])([^"']+)\1/gm)) {
+      const target = resolvePath(folderOf(scope.module.path), path)
+      if (target !== undefined) this.load(`/${target}`, scope.module.package)
+    }
+  }
+}
+
+/** Whether a specifier names a module of Node. */
+export function isNodeModule(specifier: string): boolean {
+  return NODE_MODULES.test(specifier)
+}
+
+const NODE_MODULES =
+  /^(?:node:.*|(?:assert|async_hooks|buffer|child_process|cluster|console|constants|crypto|dgram|diagnostics_channel|dns|domain|events|fs|http|http2|https|inspector|module|net|os|path|perf_hooks|process|punycode|querystring|readline|repl|stream|string_decoder|sys|timers|tls|trace_events|tty|url|util|v8|vm|wasi|worker_threads|zlib)(?:\/.*)?)$/
+
+/** The package that a module belongs to: `@a/b/c` → `@a/b`. */
+export function packageNameOf(specifier: string): string {
+  const parts = specifier.split('/')
+  return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
+}
+
+/** The grammar cannot read `import('a').B<C>` as a type, so a name of the same length stands for the import. */
+function nameInlineImports(source: string): { text: string; inlineImports: ReadonlyMap<string, string> } {
+  const inlineImports = new Map<string, string>()
+  if (!source.includes('import(')) return { text: source, inlineImports }
+  const text = source.replace(/\bimport\((["'])([^"'\n]+)\1\)/g, (whole, _quote: string, specifier: string) => {
+    const name = `$i${inlineImports.size}`.padEnd(whole.length, '_')
+    inlineImports.set(name, specifier)
+    return name
+  })
+  return { text, inlineImports }
+}

@@ -1,0 +1,84 @@
+import type { Node } from 'web-tree-sitter'
+
+/** A node of a parsed text. It stays valid after the parser has freed its own tree. */
+export interface SyntaxNode {
+  readonly type: string
+  /** Name of the field of the parent that holds it. */
+  readonly field: string | null
+  readonly source: string
+  readonly start: number
+  readonly end: number
+  /** Line, from 0. */
+  readonly row: number
+  /** Column, from 0. */
+  readonly column: number
+  /** All children, with keywords and signs, without comments. */
+  readonly children: readonly SyntaxNode[]
+}
+
+/** Nodes nested deeper than this are left out, so that every later recursion ends. */
+const MAX_DEPTH = 400
+
+/** Copies the tree of a parser. */
+export function copyTree(root: Node, source: string): SyntaxNode {
+  const cursor = root.walk()
+  const copy = (depth: number): SyntaxNode => {
+    const { row, column } = cursor.startPosition
+    const children: SyntaxNode[] = []
+    const node = {
+      ...{ type: cursor.nodeType, field: cursor.currentFieldName, source, row, column, children },
+      ...{ start: cursor.startIndex, end: cursor.endIndex },
+    }
+    if (depth < MAX_DEPTH && cursor.gotoFirstChild()) {
+      do {
+        if (cursor.nodeType !== 'comment') children.push(copy(depth + 1))
+      } while (cursor.gotoNextSibling())
+      cursor.gotoParent()
+    }
+    return node
+  }
+  const tree = copy(0)
+  cursor.delete()
+  return tree
+}
+
+/** The source of a node. */
+export function textOf(node: SyntaxNode): string {
+  return node.source.slice(node.start, node.end)
+}
+
+/** The child in a field. */
+export function field(node: SyntaxNode, name: string): SyntaxNode | undefined {
+  return node.children.find((child) => child.field === name)
+}
+
+/** All children in a field. */
+export function fields(node: SyntaxNode, name: string): SyntaxNode[] {
+  return node.children.filter((child) => child.field === name)
+}
+
+/** The first child of a type. */
+export function childOf(node: SyntaxNode, type: string): SyntaxNode | undefined {
+  return node.children.find((child) => child.type === type)
+}
+
+/** Whether a node has a child of a type, such as a keyword. */
+export function has(node: SyntaxNode, type: string): boolean {
+  return node.children.some((child) => child.type === type)
+}
+
+/** The children that are no keywords and signs. */
+export function named(node: SyntaxNode): SyntaxNode[] {
+  return node.children.filter(({ type }) => /^[a-z]\w+$/i.test(type) && !KEYWORDS.has(type))
+}
+
+const KEYWORDS: ReadonlySet<string> = new Set(
+  `abstract as asserts async await class const declare default enum export extends from function get global implements in infer
+   interface is keyof let module namespace new of override private protected public readonly return satisfies set static type
+   typeof unique var accessor def lambda not and or if else for while with import yield`.split(/\s+/),
+)
+
+/** The content of a string literal. */
+export function unquote(node: SyntaxNode): string {
+  return textOf(node).replace(/^['"`]|['"`]$/g, '')
+}

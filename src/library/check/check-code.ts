@@ -1,0 +1,66 @@
+import type { SourceLookup } from '../library.ts'
+import type { CheckedCode, CheckedPlace, CodeChecker, CodeInput } from '../ports/code-checker.ts'
+import { withoutVersion } from '../projects/plan-project.ts'
+import { listSymbols, type SymbolEntry } from '../search/list-symbols.ts'
+import { labelOf, type Source } from '../source.ts'
+
+/** At most this many names are looked up in the library. */
+const MAX_NAMES = 20
+
+/**
+ * Looks up each import, member, option and call of code in the declarations of the packages that the project has locked. What is missing
+ * there is looked up in other versions of the library, and imports of packages that are not installed in their pages.
+ */
+export async function checkCode(
+  checker: CodeChecker,
+  input: CodeInput,
+  openLibrary: () => Promise<SourceLookup | undefined>,
+): Promise<CheckedCode> {
+  const checked = await checker.check(input)
+  const open = checked.places.filter(isOpen)
+  const library = open.length === 0 ? undefined : await openLibrary()
+  if (library === undefined) return checked
+  const sources = await library.store.listSources()
+  const answers = new Map<CheckedPlace, CheckedPlace>()
+  for (const place of open.slice(0, MAX_NAMES)) answers.set(place, await askLibrary(library, place, sources))
+  return { ...checked, places: checked.places.map((place) => answers.get(place) ?? place) }
+}
+
+/** Whether the library may know more about a place. */
+function isOpen({ kind, verdict, address }: CheckedPlace): boolean {
+  return address !== null && (verdict === 'not in this version' || (verdict === 'unknown' && kind === 'import'))
+}
+
+async function askLibrary(
+  library: SourceLookup,
+  place: CheckedPlace,
+  sources: readonly Source[],
+): Promise<CheckedPlace> {
+  const address = place.address ?? ''
+  const versions = sources.filter(({ url }) => withoutVersion(url) === withoutVersion(address))
+  if (place.verdict === 'unknown') {
+    const own = versions.find(({ url }) => url === address)
+    const found = own === undefined ? undefined : await findSymbol(library, own, place.name)
+    return found === undefined ? place : { ...place, verdict: 'exists', declaredAt: found.url, why: '' }
+  }
+  const inVersions: string[] = []
+  for (const source of versions) {
+    if (source.url !== address && (await findSymbol(library, source, place.name)) !== undefined) {
+      inVersions.push(labelOf(source))
+    }
+  }
+  return { ...place, inVersions }
+}
+
+/** The definition of a name on the pages of a source. */
+async function findSymbol(library: SourceLookup, source: Source, name: string): Promise<SymbolEntry | undefined> {
+  const last = lastName(name)
+  if (last === '') return undefined
+  const { symbols } = await listSymbols(library, { source: source.id, prefix: last })
+  return symbols.find((symbol) => lastName(symbol.name) === last)
+}
+
+/** `new a.b()` → `b` */
+function lastName(name: string): string {
+  return /([\w$]+)\W*$/.exec(name)?.[1] ?? ''
+}

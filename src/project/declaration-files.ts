@@ -1,0 +1,69 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import type { DeclarationFiles } from '../core/check/module-graph.ts'
+
+/** Larger files are not read. The declarations of a browser have 2 MB. */
+const MAX_BYTES = 4_000_000
+
+/** Reads the declarations of the packages that are installed on this machine. Remembers what exists. */
+export function openDeclarationFiles(): DeclarationFiles {
+  const sizes = new Map<string, number | undefined>()
+  const folders = new Map<string, string | undefined>()
+  const sizeOf = (path: string): number | undefined => {
+    if (!sizes.has(path)) sizes.set(path, readSize(path))
+    return sizes.get(path)
+  }
+  const findAbove = (name: string, folder: string): string | undefined => {
+    for (let at = folder.replace(/\/+$/, ''); ; at = at.slice(0, at.lastIndexOf('/'))) {
+      const candidate = `${at}/node_modules/${name}`
+      if (sizeOf(`${candidate}/package.json`) !== undefined) return realPath(candidate)
+      if (!at.includes('/')) return undefined
+    }
+  }
+  return {
+    read(path) {
+      const size = sizeOf(path)
+      return size === undefined || size > MAX_BYTES ? undefined : readText(path)
+    },
+    hasFile: (path) => sizeOf(path) !== undefined,
+    findPackage(name, folder) {
+      const key = `${folder}\n${name}`
+      if (!folders.has(key)) folders.set(key, findAbove(name, folder))
+      return folders.get(key)
+    },
+  }
+}
+
+/** Absolute paths begin with a slash here, also those with a drive. */
+function nativePath(path: string): string {
+  return path.replace(/^\/(?=[A-Za-z]:\/)/, '')
+}
+
+/** An absolute path of this system with slashes. */
+export function slashPath(path: string): string {
+  const slashed = path.replaceAll('\\', '/')
+  return slashed.startsWith('/') ? slashed : `/${slashed}`
+}
+
+/** The size of a file; undefined if there is none. */
+function readSize(path: string): number | undefined {
+  const stats = statSync(nativePath(path), { throwIfNoEntry: false })
+  return stats?.isFile() === true ? stats.size : undefined
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return slashPath(realpathSync(nativePath(path)))
+  } catch {
+    // It was removed.
+    return undefined
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(nativePath(path), 'utf8')
+  } catch {
+    // It cannot be read, so nothing is known about it.
+    return undefined
+  }
+}
