@@ -41,7 +41,7 @@ export interface Change {
   /** Signatures of a symbol; null where there is none. */
   readonly before: string | null
   readonly after: string | null
-  /** Names that the signature no longer contains, such as parameters and options. */
+  /** Names that the signature no longer contains, such as parameters and options; members that are gone with a removed symbol. */
   readonly lostNames: readonly string[]
   /** Lines of a short diff, each with `- ` or `+ ` before it; text of a deprecation. */
   readonly lines: readonly string[]

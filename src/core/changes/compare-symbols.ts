@@ -1,6 +1,6 @@
 import { compareUtf8 } from '../text/order.ts'
 import type { Change } from './change.ts'
-import type { ComparedModule, ComparedSymbol } from './read-symbols.ts'
+import { type ComparedModule, type ComparedSymbol, isPrivate } from './read-symbols.ts'
 
 /** Compares the names of two versions, module by module. */
 export function compareSymbols(
@@ -12,10 +12,12 @@ export function compareSymbols(
   const add = (change: Change) => {
     // The same names are often exported by several modules.
     const key = [change.kind, change.name, change.newName, change.before, change.after].join('\n')
-    if (!known.has(key)) changes.push(change)
+    if (!known.has(key) && !isPrivate(change.name))
+      changes.push(change.kind === 'removed' ? withLostMembers(change) : change)
     known.add(key)
   }
   const moves = findMoves(before, after)
+  const withLostMembers = createLostMembers(before, after)
   for (const old of sortModules(before)) {
     const fresh = after.get(old.name)
     if (fresh === undefined) {
@@ -26,12 +28,34 @@ export function compareSymbols(
           add(symbolChange('removed', symbol, undefined))
         else if (target !== undefined) add({ ...symbolChange('moved', symbol, target), newName: target.module })
       }
-    } else for (const change of compareModule(old, fresh, moves, after)) add(change)
+    } else for (const change of compareModule(old, fresh, moves)) add(change)
   }
   for (const fresh of sortModules(after)) {
     if (!before.has(fresh.name)) add(moduleChange('added', fresh))
   }
   return changes
+}
+
+/** Creates a function that adds the members of a removed symbol, unless a symbol of the newer version has a member of that name. */
+function createLostMembers(
+  before: ReadonlyMap<string, ComparedModule>,
+  after: ReadonlyMap<string, ComparedModule>,
+): (change: Change) => Change {
+  const lastOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)
+  const kept = new Set([...after.values()].flatMap(({ symbols }) => [...symbols.keys()].map(lastOf)))
+  const members = new Map<string, Set<string>>()
+  for (const { symbols } of before.values()) {
+    for (const { name, owner } of symbols.values()) {
+      if (owner === null || kept.has(lastOf(name)) || isPrivate(name)) continue
+      members.set(owner, (members.get(owner) ?? new Set()).add(lastOf(name)))
+    }
+  }
+  return (change) => {
+    const inSignature = change.before?.match(/[A-Za-z_$][\w$]*(?=\??:)/g) ?? []
+    const isType = /^(?:type|interface|class)\b/.test(change.before ?? '')
+    const named = isType ? inSignature.filter((name) => !kept.has(name) && name.length > 2) : []
+    return { ...change, lostNames: [...new Set([...(members.get(change.name) ?? []), ...named])] }
+  }
 }
 
 /** The module that the package is named after comes first. */
@@ -71,7 +95,6 @@ function compareModule(
   old: ComparedModule,
   fresh: ComparedModule,
   moves: ReadonlyMap<ComparedSymbol, ComparedSymbol>,
-  after: ReadonlyMap<string, ComparedModule>,
 ): Change[] {
   const removed = listMissing(old.symbols, fresh.symbols)
   const added = listMissing(fresh.symbols, old.symbols)
@@ -84,7 +107,7 @@ function compareModule(
     const moved = moves.get(symbol)
     if (target !== undefined) changes.push({ ...symbolChange('renamed', symbol, target), newName: target.name })
     else if (moved !== undefined) changes.push({ ...symbolChange('moved', symbol, moved), newName: moved.module })
-    else if (!isInherited(symbol, fresh.symbols, after)) changes.push(symbolChange('removed', symbol, undefined))
+    else if (!isInherited(symbol, fresh.symbols)) changes.push(symbolChange('removed', symbol, undefined))
   }
   for (const symbol of old.symbols.values()) {
     const target = fresh.symbols.get(symbol.name)
@@ -108,30 +131,22 @@ function listMissing(
 }
 
 /** Whether a member is now one of a class or interface that its owner extends. */
-function isInherited(
-  { name, owner }: ComparedSymbol,
-  symbols: ReadonlyMap<string, ComparedSymbol>,
-  after: ReadonlyMap<string, ComparedModule>,
-): boolean {
+function isInherited({ name, owner }: ComparedSymbol, symbols: ReadonlyMap<string, ComparedSymbol>): boolean {
   if (owner === null) return false
   const member = name.slice(owner.length)
   const seen = new Set<string>()
   const has = (type: string): boolean => {
     if (seen.has(type)) return false
     seen.add(type)
-    const found =
-      symbols.get(type) ?? [...after.values()].map((one) => one.symbols.get(type)).find((one) => one !== undefined)
-    const [, heritage = ''] = /\b(?:extends|implements|type [\w$]+(?:<.*?>)? =)(.*)$/.exec(found?.signature ?? '') ?? []
-    return (heritage.match(/[\w$.]+/g) ?? []).some((parent) => {
-      return (
-        symbols.has(parent + member) ||
-        [...after.values()].some((one) => one.symbols.has(parent + member)) ||
-        has(parent)
-      )
-    })
+    const [, heritage = ''] = HERITAGE.exec(symbols.get(type)?.signature ?? '') ?? []
+    return (heritage.match(/[\w$.]+/g) ?? []).some((parent) => symbols.has(parent + member) || has(parent))
   }
   return has(owner)
 }
+
+/** What a declaration extends, up to the next declaration of the same name. */
+const HERITAGE =
+  /\b(?:extends|implements|type [\w$]+(?:<.*?>)? =)(.*?)(?= (?:const|class|interface|function|namespace|type|var|let) |$)/
 
 /** `owners` are the symbols with members, which are compared by themselves. */
 function compareSymbol(old: ComparedSymbol, fresh: ComparedSymbol, owners: ReadonlySet<string | null>): Change[] {

@@ -81,7 +81,7 @@ function addCode({ path, definitions }: ComparedPage, modules: Map<string, Compa
 }
 
 /** Names that begin with an underscore are internal, except `__init__` and its like. */
-function isPrivate(name: string): boolean {
+export function isPrivate(name: string): boolean {
   return name.split('.').some((part) => /^_(?!_\w+__$)/.test(part))
 }
 
@@ -98,7 +98,7 @@ const HEADING = /^(#{2,3}) (`+) ?(.*?) ?\2$/
 const REFERENCES = /^(?:Also exported|As in `([^`]+)`): (.*)\.$/
 const ALIASES = /^Also imported as (.*)\.$/
 const SPAN = /(`+) ?(.*?) ?\1/g
-const FENCE = /^(`{3,})(?:ts)?$/
+const FENCE = /^\s*(`{3,}|~{3,})\s*([\w-]*)/
 /** An item of a member: its signature has a type, a call or a value. Items of parameters are plain names. */
 const ITEM = /^- (`+) ?(.*?) ?\1(?:: (.*))?$/
 
@@ -126,8 +126,8 @@ function readApiPage({ path, markdown }: ComparedPage): ModuleDraft {
       hasSignature = false
       return
     }
-    const [, mark = ''] = FENCE.exec(text) ?? []
-    if (mark !== '' && (fence === '' || mark === fence)) {
+    const [, mark = '', language = ''] = FENCE.exec(text) ?? []
+    if (mark !== '' && (fence === '' || (mark === fence && language === ''))) {
       hasSignature ||= fence !== ''
       fence = fence === '' ? mark : ''
       return
@@ -185,7 +185,7 @@ function createSymbols(
 ): Map<string, ComparedSymbol> {
   const symbols = new Map<string, ComparedSymbol>()
   const add = (name: string, owner: string | null, line: number, signature: string, doc: string) => {
-    if (!symbols.has(name) && !isPrivate(name)) symbols.set(name, { module, path, name, owner, line, signature, doc })
+    if (!symbols.has(name)) symbols.set(name, { module, path, name, owner, line, signature, doc })
   }
   let top = ''
   let topLabel = ''

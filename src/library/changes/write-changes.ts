@@ -61,6 +61,8 @@ function writeDetails({ kind, before, after, lostNames, lines }: ListedChange): 
   const only = kind === 'removed' ? before : kind === 'added' ? after : null
   const single = only === null || only === '' ? [] : [clip(only)]
   const lost =
-    kind !== 'changed' || lostNames.length === 0 ? [] : [`no longer: ${lostNames.slice(0, MAX_LOST_NAMES).join(', ')}`]
+    lostNames.length === 0 || (kind !== 'changed' && kind !== 'removed')
+      ? []
+      : [`no longer: ${lostNames.slice(0, MAX_LOST_NAMES).join(', ')}`]
   return [...single, ...signatures, ...lost, ...lines]
 }
