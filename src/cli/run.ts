@@ -46,6 +46,7 @@ const VERBS: Readonly<Record<string, () => Promise<AddVerb>>> = {
   remove: async () => (await import('./verbs/remove.ts')).addRemove,
   explain: async () => (await import('./verbs/explain.ts')).addExplain,
   stats: async () => (await import('./verbs/stats.ts')).addStats,
+  changes: async () => (await import('./versions/changes.ts')).addChanges,
   duplicates: async () => (await import('./verbs/duplicates.ts')).addDuplicates,
   copy: async () => (await import('./verbs/copy.ts')).addCopy,
   search: async () => (await import('./verbs/search.ts')).addSearch,

@@ -172,13 +172,14 @@ function createDeclaration(
   }
 }
 
-/** Reads the members of a class, interface, enum, namespace or object type. Other types have none. */
+/** Reads the members of a class, interface, enum, namespace or object type, and of those that a type intersects. Other types have none. */
 function readMembers(body: Node | null | undefined, kind: DeclarationKind, text: string): Declaration[] {
   if (body === null || body === undefined) return []
   if (kind === 'namespace') {
     const { declarations } = new ModuleReader(text).read(body)
     return [...declarations]
   }
+  if (INTERSECTIONS.has(body.type)) return body.namedChildren.flatMap((part) => readMembers(part, kind, text))
   if (!MEMBER_LISTS.has(body.type)) return []
   const members: Declaration[] = []
   for (const { node, doc } of withDocs(body, text)) {
@@ -191,6 +192,9 @@ function readMembers(body: Node | null | undefined, kind: DeclarationKind, text:
 const MEMBER_LISTS: ReadonlySet<string> = new Set([
   ...['class_body', 'interface_body', 'object_type', 'enum_body', 'object'],
 ])
+
+/** `{ a: string } & ({ b: string } & Other)` */
+const INTERSECTIONS: ReadonlySet<string> = new Set(['intersection_type', 'parenthesized_type'])
 
 function readMember(node: Node, doc: string): Declaration | undefined {
   const kind = MEMBER_KINDS[node.type]

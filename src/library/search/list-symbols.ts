@@ -119,7 +119,10 @@ function listPageSymbols(page: FoundPage): SymbolEntry[] {
 }
 
 /** Lists the definitions of a page; lines count from 1. */
-function listDefinitions({ markdown, chunks }: FoundPage): Pick<Definition, 'name' | 'signature' | 'line'>[] {
+export function listDefinitions({
+  markdown,
+  chunks,
+}: Pick<FoundPage, 'markdown' | 'chunks'>): Pick<Definition, 'name' | 'signature' | 'line'>[] {
   const hasSymbols = chunks.some(({ symbol }) => symbol !== null)
   if (!hasSymbols) {
     // Bold text without code may be a term or mere emphasis.

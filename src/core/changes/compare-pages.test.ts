@@ -1,0 +1,283 @@
+import { describe, expect, test } from 'vitest'
+import type { Change, ComparedPage } from './change.ts'
+import { comparePages } from './compare-pages.ts'
+
+function page(path: string, ...blocks: string[]): ComparedPage {
+  return { path, markdown: `${blocks.join('\n\n')}\n`, definitions: null }
+}
+
+/** An API page as it is made of type declarations. */
+function api(module: string, ...blocks: string[]): ComparedPage {
+  return page(`${module}/index.d.ts.md`, `# API of ${module}`, ...blocks)
+}
+
+const ts = (text: string) => `\`\`\`ts\n${text}\n\`\`\``
+
+function compare(before: readonly ComparedPage[], after: readonly ComparedPage[]): readonly Change[] {
+  return comparePages({ before, after, versions: { from: '1.0.0', to: '2.0.0' } }).changes
+}
+
+/** Changes in short: `removed a.b`, `renamed a > b`. */
+function shorten(changes: readonly Change[]): string[] {
+  return changes.map(({ kind, name, newName }) => `${kind} ${name}${newName === null ? '' : ` > ${newName}`}`)
+}
+
+describe('symbols of API pages', () => {
+  test('are reported as removed, added and changed, with their members', () => {
+    const before = api(
+      'pot',
+      '## `Kiln`',
+      ts('class Kiln'),
+      '- `readonly size: number`\n- `door?: string`: The door. Default: `left`',
+      '### `Kiln.fire(cone, options?)`',
+      ts('fire(cone: number, options?: { slow: boolean }): void'),
+      '## `glaze(pot)`',
+      ts('function glaze(pot: string): void'),
+      '## `old`',
+      ts('const old: 1'),
+    )
+    const after = api(
+      'pot',
+      '## `Kiln`',
+      ts('class Kiln'),
+      '- `door?: string`: The door. Default: `right`\n- `vent: boolean`',
+      '### `Kiln.fire(cone, options?)`',
+      ts('fire(\n  cone: number,\n  options?: { fast: boolean },\n): void'),
+      '## `glaze(pot)`',
+      ts('function glaze(\n  pot: string,\n): void'),
+      '**Deprecated.** Use `paint` instead.',
+    )
+    const changes = compare([before], [after])
+    expect(shorten(changes)).toEqual([
+      'removed Kiln.size',
+      'removed old',
+      'changed Kiln.fire',
+      'changed Kiln.door',
+      'deprecated glaze',
+      'added Kiln.vent',
+    ])
+    expect(changes[2]).toMatchObject({
+      lostNames: ['slow'],
+      before: 'fire(cone: number, options?: { slow: boolean }): void',
+    })
+    expect(changes[3]?.lines).toEqual(['- Default: `left`', '+ Default: `right`'])
+    expect(changes[4]?.lines).toEqual(['Use `paint` instead.'])
+  })
+
+  test('are recognised under a new name by their signature, text or members', () => {
+    const text = 'Fires a pot until it is hard enough to hold water for years.'
+    const body = (name: string) => ts(`function ${name}(pot: string, cone: number): Promise<string>`)
+    const before = api(
+      'pot',
+      '## `burn(pot, cone)`',
+      body('burn'),
+      '## `Firing`',
+      ts('interface Firing'),
+      '- `a: 1`\n- `b: 2`\n- `c: 3`',
+    )
+    const after = api(
+      'pot',
+      '## `fire(pot, cone)`',
+      body('fire'),
+      text,
+      '## `Burn`',
+      ts('interface Burn'),
+      '- `a: 1`\n- `b: 2`\n- `c: 3`',
+    )
+    expect(shorten(compare([before], [after]))).toEqual(['renamed burn > fire', 'renamed Firing > Burn'])
+  })
+
+  test('move between the modules of a package', () => {
+    const one = ['## `one`', ts('const one: 1')]
+    const two = ['## `two`', ts('const two: 2')]
+    const before = [api('pot', ...one, ...two)]
+    const after = [api('pot', ...one), api('pot/extra', ...two)]
+    expect(shorten(compare(before, after))).toEqual(['moved two > pot/extra', 'added pot/extra'])
+  })
+
+  test('that a page only lists are known with their members', () => {
+    const described = ['## `Thing`', ts('interface Thing'), '- `a: string`']
+    const before = [api('pot', ...described), api('pot/mini', 'As in `pot`: `Thing`.')]
+    const after = [api('pot', 'As in `pot/mini`: `Thing`.'), api('pot/mini', ...described)]
+    expect(compare(before, after)).toEqual([])
+  })
+
+  test('keep members that the owner now inherits or intersects', () => {
+    const before = api('pot', '## `Options`', ts('interface Options'), '- `a: string`')
+    const after = api(
+      'pot',
+      '## `Options`',
+      ts('type Options = Base & { b: string }'),
+      '- `b: string`',
+      '## `Base`',
+      ts('interface Base'),
+      '- `a: string`',
+    )
+    expect(shorten(compare([before], [after])).filter((line) => line.startsWith('removed'))).toEqual([])
+  })
+})
+
+describe('symbols of code', () => {
+  test('are compared by file, and those with an underscore are internal', () => {
+    const code = (path: string, ...names: string[]): ComparedPage => ({
+      path,
+      markdown: '',
+      definitions: names.map((name, i) => ({ name, signature: `def ${name}(self)`, line: i + 1 })),
+    })
+    const before = [code('pot/kiln.py', 'Kiln', 'Kiln.fire', 'Kiln._heat', 'glaze')]
+    const after = [code('pot/kiln.py', 'Kiln'), code('pot/paint.py', 'glaze')]
+    expect(shorten(compare(before, after))).toEqual([
+      'removed Kiln.fire',
+      'moved glaze > pot/paint.py',
+      'added pot/paint.py',
+    ])
+  })
+})
+
+describe('names in prose', () => {
+  test('are removed if the new pages do not mention them in code', () => {
+    const before = page(
+      'README.md',
+      '# Pot',
+      '## `fire(pot)`',
+      'Fires.',
+      '### options.slow',
+      'Slow.',
+      '### options.kept',
+      'Kept.',
+    )
+    const after = page('README.md', '# Pot', '## `fire(pot, cone)`', 'Fires, see `kept`.')
+    const symbols = compare([before], [after]).filter(({ subject }) => subject === 'symbol')
+    expect(shorten(symbols)).toEqual(['removed options.slow', 'changed fire'])
+  })
+})
+
+const LONG = 'A kiln must dry for a whole day before the first firing, because wet walls crack when they become hot.'
+
+describe('sections', () => {
+  test('are compared by their words, and not by their markup', () => {
+    const before = page(
+      'guide/kiln',
+      '# Kiln',
+      `Read the [manual](/a).\n${LONG}`,
+      '## Firing',
+      '- one\n- two',
+      '| a | b |\n| --- | --- |\n| 1 | 2 |',
+    )
+    const after = page(
+      'guide/kiln',
+      '# Kiln',
+      `Read the [manual](/b/c).`,
+      LONG,
+      '### Firing',
+      '* **one**\n* two',
+      '| a | b |\n|:-|-:|\n| 1 | 2 |',
+    )
+    expect(compare([before], [after])).toEqual([])
+  })
+
+  test('have a short diff', () => {
+    const before = page('guide', '# Kiln', LONG, 'Fire it to cone 6.')
+    const after = page('guide', '# Kiln', LONG, 'Fire it to cone 7.')
+    expect(compare([before], [after])).toMatchObject([
+      { kind: 'text', subject: 'section', name: 'Kiln', lines: ['- Fire it to cone 6.', '+ Fire it to cone 7.'] },
+    ])
+  })
+
+  test('are recognised by their text under another heading and on another page', () => {
+    const before = [page('a', '# Guide', '## Drying', LONG), page('b', '# Old', `${LONG} Twice.`)]
+    const after = [page('a', '# Guide', '## How to dry', LONG), page('c', '# Old', `${LONG} Twice.`)]
+    expect(shorten(compare(before, after))).toEqual(['renamed Drying > How to dry', 'moved b > c'])
+  })
+
+  test('of a page that came or went are one change', () => {
+    const [one, two] = [
+      page('a', '# One', LONG, '## More', 'More words.'),
+      page('b', '# Two', 'Other words altogether.'),
+    ]
+    expect(shorten(compare([one], [one, two]))).toEqual(['added b'])
+    expect(shorten(compare([one, two], [two]))).toEqual(['removed a'])
+  })
+
+  test('that become deprecated are told apart', () => {
+    const before = page('a', '# `fire`', LONG)
+    const after = page('a', '# `fire`', LONG, 'Deprecated: use another.')
+    expect(shorten(compare([before], [after]))).toEqual(['deprecated fire'])
+  })
+})
+
+describe('a new theme', () => {
+  const names = ['kiln', 'glaze', 'clay', 'wheel']
+
+  test('changes nothing, even if it adds the same line to every page', () => {
+    const before = names.map((name) => page(name, `# ${name}`, `${LONG} ${name}`, '## Use', `Use the ${name}.`))
+    const after = names.map((name) =>
+      page(
+        name,
+        `# ${name}`,
+        'On this page',
+        `${LONG} ${name}`,
+        '#### Use',
+        `Use the ${name}.`,
+        'Was this page helpful?',
+      ),
+    )
+    expect(compare(before, after)).toEqual([])
+  })
+})
+
+describe('release notes', () => {
+  const changelog = page(
+    'CHANGELOG.md',
+    '# Changelog',
+    '## 2.0.0 (2024-01-02)',
+    '### Features',
+    '- Adds things',
+    '### Breaking changes',
+    '- `old` is gone',
+    '## [1.5.0]',
+    '- Something small',
+    '## 1.0.0',
+    '- First',
+  )
+  const guides = [
+    page('docs/migration-v2.md', '# To version 2', 'Replace `old`.'),
+    page('docs/migration-v1.md', '# To version 1', 'No.'),
+  ]
+
+  test('of the versions in between come first, guides before changelogs, and breaking lines before others', () => {
+    const { notes } = comparePages({
+      before: [],
+      after: [changelog, ...guides],
+      versions: { from: '1.0.0', to: '2.1.0' },
+    })
+    expect(notes.map(({ kind, version, lines }) => [kind, version, lines[0]])).toEqual([
+      ['migration', '2', 'Replace `old`.'],
+      ['release', '2.0.0', '- `old` is gone'],
+      ['release', '1.5.0', '- Something small'],
+    ])
+  })
+
+  test('are no changed text', () => {
+    expect(compare([], [changelog])).toEqual([])
+  })
+
+  test('put the symbols that they name first', () => {
+    const before = api(
+      'pot',
+      '## `first`',
+      ts('const first: 1'),
+      '## `old`',
+      ts('const old: 1'),
+      '## `rest`',
+      ts('const rest: 2'),
+    )
+    const after = [api('pot', '## `rest`', ts('const rest: 2')), changelog]
+    expect(shorten(compare([before], after))).toEqual(['removed old', 'removed first'])
+  })
+})
+
+test('identical versions have no changes', () => {
+  const pages = [api('pot', '## `a`', ts('const a: 1')), page('README.md', '# Pot', LONG)]
+  expect(compare(pages, structuredClone(pages))).toEqual([])
+})

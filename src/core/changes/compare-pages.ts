@@ -1,0 +1,61 @@
+import { CHANGE_KINDS, type Change, type ComparedPage, type ReleaseNote } from './change.ts'
+import { compareSections } from './compare-sections.ts'
+import { compareSymbols } from './compare-symbols.ts'
+import { compareDocumentedNames } from './documented-names.ts'
+import { isApiPage, readModules } from './read-symbols.ts'
+import { isReleasePage, readReleaseNotes } from './release-notes.ts'
+
+/** Two versions to compare. */
+export interface ComparisonInput {
+  readonly before: readonly ComparedPage[]
+  readonly after: readonly ComparedPage[]
+  /** Versions of both sides; null for two crawls of the same version. */
+  readonly versions: { readonly from: string; readonly to: string } | null
+}
+
+/** What changed between two versions. */
+export interface Comparison {
+  readonly notes: readonly ReleaseNote[]
+  /** By kind, in the order of {@link CHANGE_KINDS}; within a kind, those that the release notes name come first. */
+  readonly changes: readonly Change[]
+}
+
+/** Compares two versions of a package, or two crawls of a site, by symbol and by section. */
+export function comparePages({ before, after, versions }: ComparisonInput): Comparison {
+  const notes = versions === null ? [] : readReleaseNotes(after, versions.from, versions.to)
+  const [oldModules, newModules] = [readModules(before), readModules(after)]
+  const symbols = compareSymbols(oldModules, newModules)
+  const [oldProse, newProse] = [before.filter(isProse), after.filter(isProse)]
+  const knownNames = new Set<string>()
+  for (const { symbols: names } of newModules.values()) {
+    for (const name of names.keys()) knownNames.add(name.slice(name.lastIndexOf('.') + 1))
+  }
+  const reported = new Set(symbols.map(({ name }) => name.slice(name.lastIndexOf('.') + 1)))
+  const documented = compareDocumentedNames(oldProse, newProse, (name) => knownNames.has(name))
+  const others = documented.filter(({ name }) => !reported.has(name.replace(/^.*\./, '')))
+  const changes = [...symbols, ...others, ...compareSections(oldProse, newProse)]
+  return { notes, changes: sortChanges(changes, namesIn(notes)) }
+}
+
+/** Pages that are compared by section: neither API pages nor code nor changelogs. */
+function isProse(page: ComparedPage): boolean {
+  return page.definitions === null && !isApiPage(page) && !isReleasePage(page)
+}
+
+function namesIn(notes: readonly ReleaseNote[]): Set<string> {
+  const spans = notes.flatMap(({ lines }) => lines.flatMap((line) => line.match(/`[^`]+`/g) ?? []))
+  return new Set(spans.flatMap((span) => span.match(/[A-Za-z_$][\w$]*/g) ?? []))
+}
+
+function sortChanges(changes: readonly Change[], noted: ReadonlySet<string>): Change[] {
+  const subjects = ['symbol', 'module', 'page', 'section']
+  const rankOf = ({ kind, subject, name, lostNames }: Change) => [
+    CHANGE_KINDS.indexOf(kind),
+    subject === 'symbol' && noted.has(name.slice(name.lastIndexOf('.') + 1)) ? 0 : 1,
+    subjects.indexOf(subject),
+    lostNames.length > 0 ? 0 : 1,
+  ]
+  const ranked = changes.map((change) => ({ change, rank: rankOf(change) }))
+  ranked.sort((a, b) => a.rank.reduce((order, value, i) => order || value - (b.rank[i] ?? 0), 0))
+  return ranked.map(({ change }) => change)
+}

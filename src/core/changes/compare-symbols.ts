@@ -1,0 +1,299 @@
+import { compareUtf8 } from '../text/order.ts'
+import type { Change } from './change.ts'
+import { type ComparedModule, type ComparedSymbol, isPrivate } from './read-symbols.ts'
+
+/** Compares the names of two versions, module by module. */
+export function compareSymbols(
+  before: ReadonlyMap<string, ComparedModule>,
+  after: ReadonlyMap<string, ComparedModule>,
+): Change[] {
+  const changes: Change[] = []
+  const known = new Set<string>()
+  const add = (change: Change) => {
+    // The same names are often exported by several modules.
+    const key = [change.kind, change.name, change.newName, change.before, change.after].join('\n')
+    if (!known.has(key) && !isPrivate(change.name))
+      changes.push(change.kind === 'removed' ? withLostMembers(change) : change)
+    known.add(key)
+  }
+  const moves = findMoves(before, after)
+  const withLostMembers = createLostMembers(before, after)
+  for (const old of sortModules(before)) {
+    const fresh = after.get(old.name)
+    if (fresh === undefined) {
+      add(moduleChange('removed', old))
+      for (const symbol of old.symbols.values()) {
+        const target = moves.get(symbol)
+        if (symbol.owner === null && target === undefined && !isKept(symbol, after))
+          add(symbolChange('removed', symbol, undefined))
+        else if (target !== undefined) add({ ...symbolChange('moved', symbol, target), newName: target.module })
+      }
+    } else for (const change of compareModule(old, fresh, moves)) add(change)
+  }
+  for (const fresh of sortModules(after)) {
+    if (!before.has(fresh.name)) add(moduleChange('added', fresh))
+  }
+  return changes
+}
+
+/** Creates a function that adds the members of a removed symbol, unless a symbol of the newer version has a member of that name. */
+function createLostMembers(
+  before: ReadonlyMap<string, ComparedModule>,
+  after: ReadonlyMap<string, ComparedModule>,
+): (change: Change) => Change {
+  const lastOf = (name: string) => name.slice(name.lastIndexOf('.') + 1)
+  const kept = new Set([...after.values()].flatMap(({ symbols }) => [...symbols.keys()].map(lastOf)))
+  const members = new Map<string, Set<string>>()
+  for (const { symbols } of before.values()) {
+    for (const { name, owner } of symbols.values()) {
+      if (owner === null || kept.has(lastOf(name)) || isPrivate(name)) continue
+      members.set(owner, (members.get(owner) ?? new Set()).add(lastOf(name)))
+    }
+  }
+  return (change) => {
+    const inSignature = change.before?.match(/[A-Za-z_$][\w$]*(?=\??:)/g) ?? []
+    const isType = /^(?:type|interface|class)\b/.test(change.before ?? '')
+    const named = isType ? inSignature.filter((name) => !kept.has(name) && name.length > 2) : []
+    return { ...change, lostNames: [...new Set([...(members.get(change.name) ?? []), ...named])] }
+  }
+}
+
+/** The module that the package is named after comes first. */
+function sortModules(modules: ReadonlyMap<string, ComparedModule>): ComparedModule[] {
+  const depthOf = (name: string) => name.split('/').length
+  return [...modules.values()].sort((a, b) => depthOf(a.name) - depthOf(b.name) || compareUtf8(a.name, b.name))
+}
+
+function isKept({ name }: ComparedSymbol, after: ReadonlyMap<string, ComparedModule>): boolean {
+  return [...after.values()].some(({ symbols }) => symbols.has(name))
+}
+
+/** Symbols that only another module has in the newer version. */
+function findMoves(
+  before: ReadonlyMap<string, ComparedModule>,
+  after: ReadonlyMap<string, ComparedModule>,
+): Map<ComparedSymbol, ComparedSymbol> {
+  const places = new Map<string, ComparedSymbol[]>()
+  for (const { symbols } of after.values()) {
+    for (const symbol of symbols.values()) {
+      if (symbol.owner === null) places.set(symbol.name, [...(places.get(symbol.name) ?? []), symbol])
+    }
+  }
+  const moves = new Map<ComparedSymbol, ComparedSymbol>()
+  for (const { name, symbols } of before.values()) {
+    for (const symbol of symbols.values()) {
+      if (symbol.owner !== null || after.get(name)?.symbols.has(symbol.name) === true) continue
+      const isNew = (one: ComparedSymbol) => before.get(one.module)?.symbols.has(one.name) !== true
+      const target = places.get(symbol.name)?.find(isNew)
+      if (target !== undefined) moves.set(symbol, target)
+    }
+  }
+  return moves
+}
+
+function compareModule(
+  old: ComparedModule,
+  fresh: ComparedModule,
+  moves: ReadonlyMap<ComparedSymbol, ComparedSymbol>,
+): Change[] {
+  const removed = listMissing(old.symbols, fresh.symbols)
+  const added = listMissing(fresh.symbols, old.symbols)
+  const renames = findRenames(removed, added, old.symbols, fresh.symbols)
+  const targets = new Set(renames.values())
+  const owners = new Set([...old.symbols.values(), ...fresh.symbols.values()].map(({ owner }) => owner))
+  const changes: Change[] = []
+  for (const symbol of removed) {
+    const target = renames.get(symbol)
+    const moved = moves.get(symbol)
+    if (target !== undefined) changes.push({ ...symbolChange('renamed', symbol, target), newName: target.name })
+    else if (moved !== undefined) changes.push({ ...symbolChange('moved', symbol, moved), newName: moved.module })
+    else if (!isInherited(symbol, fresh.symbols)) changes.push(symbolChange('removed', symbol, undefined))
+  }
+  for (const symbol of old.symbols.values()) {
+    const target = fresh.symbols.get(symbol.name)
+    if (target !== undefined) changes.push(...compareSymbol(symbol, target, owners))
+  }
+  for (const symbol of added) {
+    if (isDeprecated(symbol)) changes.push(deprecation(symbol, undefined))
+    else if (!targets.has(symbol)) changes.push(symbolChange('added', undefined, symbol))
+  }
+  return changes
+}
+
+/** Symbols that the other side lacks. Members of a missing symbol are not listed. */
+function listMissing(
+  symbols: ReadonlyMap<string, ComparedSymbol>,
+  others: ReadonlyMap<string, ComparedSymbol>,
+): ComparedSymbol[] {
+  return [...symbols.values()].filter(({ name, owner }) => {
+    return !others.has(name) && (owner === null || others.has(owner)) && !name.endsWith('.()')
+  })
+}
+
+/** Whether a member is now one of a class or interface that its owner extends. */
+function isInherited({ name, owner }: ComparedSymbol, symbols: ReadonlyMap<string, ComparedSymbol>): boolean {
+  if (owner === null) return false
+  const member = name.slice(owner.length)
+  const seen = new Set<string>()
+  const has = (type: string): boolean => {
+    if (seen.has(type)) return false
+    seen.add(type)
+    const [, heritage = ''] = HERITAGE.exec(symbols.get(type)?.signature ?? '') ?? []
+    return (heritage.match(/[\w$.]+/g) ?? []).some((parent) => symbols.has(parent + member) || has(parent))
+  }
+  return has(owner)
+}
+
+/** What a declaration extends, up to the next declaration of the same name. */
+const HERITAGE =
+  /\b(?:extends|implements|type [\w$]+(?:<.*?>)? =)(.*?)(?= (?:const|class|interface|function|namespace|type|var|let) |$)/
+
+/** `owners` are the symbols with members, which are compared by themselves. */
+function compareSymbol(old: ComparedSymbol, fresh: ComparedSymbol, owners: ReadonlySet<string | null>): Change[] {
+  if (!isDeprecated(old) && isDeprecated(fresh)) return [deprecation(fresh, old)]
+  if (old.signature === '' || fresh.signature === '') return []
+  const outline = owners.has(old.name) ? withoutMembers : (text: string) => text
+  if (outline(old.signature).replace(/\s/g, '') !== outline(fresh.signature).replace(/\s/g, '')) {
+    return [symbolChange('changed', old, fresh)]
+  }
+  const [before, after] = [defaultOf(old), defaultOf(fresh)]
+  if (before === after || before === '' || after === '') return []
+  return [{ ...symbolChange('changed', old, fresh), lines: [`- ${before}`, `+ ${after}`] }]
+}
+
+/** The default value that a doc comment states. */
+function defaultOf({ doc }: ComparedSymbol): string {
+  return /\bDefault: .{1,80}?(?=$|\n|\. )/.exec(doc)?.[0].trim() ?? ''
+}
+
+/** A signature without the members in braces. Whether a type is an interface or an alias makes no difference to its users. */
+function withoutMembers(signature: string): string {
+  let plain = signature
+  for (let before = ''; before !== plain; ) {
+    before = plain
+    plain = plain.replace(/\{[^{}]*\}/g, '')
+  }
+  // A signature that is too long is cut within its braces.
+  return plain
+    .replace(/\{.*$/, '')
+    .replace(/^(?:interface|type) /, '')
+    .replace(/ ?[=&] ?/g, ' ')
+    .trim()
+}
+
+function isDeprecated({ doc }: ComparedSymbol): boolean {
+  return doc.includes('**Deprecated.**')
+}
+
+function deprecation(fresh: ComparedSymbol, old: ComparedSymbol | undefined): Change {
+  const text = fresh.doc.slice(fresh.doc.indexOf('**Deprecated.**') + '**Deprecated.**'.length).trim()
+  const [line = ''] = text.split('\n\n', 1)
+  return {
+    ...symbolChange('deprecated', old, fresh),
+    lines: line === '' ? [] : [line.replace(/\s+/g, ' ').slice(0, 300)],
+  }
+}
+
+function symbolChange(
+  kind: Change['kind'],
+  old: ComparedSymbol | undefined,
+  fresh: ComparedSymbol | undefined,
+): Change {
+  const place = fresh ?? old
+  return {
+    kind,
+    subject: 'symbol',
+    name: (old ?? fresh)?.name ?? '',
+    newName: null,
+    path: place?.path ?? '',
+    line: place?.line ?? 1,
+    isOldPage: fresh === undefined,
+    before: old?.signature ?? null,
+    after: fresh?.signature ?? null,
+    lostNames: old === undefined || fresh === undefined ? [] : listLostNames(old.signature, fresh.signature),
+    lines: [],
+  }
+}
+
+function moduleChange(kind: 'removed' | 'added', { name, path }: ComparedModule): Change {
+  const signatures = { before: null, after: null, lostNames: [], lines: [] }
+  return { kind, subject: 'module', name, newName: null, path, line: 1, isOldPage: kind === 'removed', ...signatures }
+}
+
+/** Names that a signature had and has no longer: parameters, options, values of a union. */
+function listLostNames(before: string, after: string): string[] {
+  const namesIn = (text: string) => text.match(/[A-Za-z_$][\w$-]*/g) ?? []
+  const kept = new Set(namesIn(after))
+  return [...new Set(namesIn(before))].filter((name) => !kept.has(name) && name.length > 1)
+}
+
+/** A shorter signature is too common to recognise a symbol by it. */
+const MIN_SIGNATURE_CHARS = 30
+const MIN_DOC_CHARS = 40
+const MIN_MEMBERS = 3
+/** Share of their members that two symbols must have in common. */
+const MIN_SHARED_MEMBERS = 0.7
+
+/** Pairs of symbols of one owner that differ in their name, but have the same signature, text or members. */
+function findRenames(
+  removed: readonly ComparedSymbol[],
+  added: readonly ComparedSymbol[],
+  oldSymbols: ReadonlyMap<string, ComparedSymbol>,
+  newSymbols: ReadonlyMap<string, ComparedSymbol>,
+): Map<ComparedSymbol, ComparedSymbol> {
+  const renames = new Map<ComparedSymbol, ComparedSymbol>()
+  const taken = new Set<ComparedSymbol>()
+  const addedByOwner = new Map<string | null, ComparedSymbol[]>()
+  for (const one of added) addedByOwner.set(one.owner, [...(addedByOwner.get(one.owner) ?? []), one])
+  const oldMembers = membersByOwner(oldSymbols)
+  const newMembers = membersByOwner(newSymbols)
+  for (const isMatch of [hasSameText, hasSameSignature, hasSameMembers]) {
+    for (const old of removed) {
+      if (renames.has(old)) continue
+      const candidates = addedByOwner.get(old.owner) ?? []
+      const found = candidates.filter((one) => !taken.has(one) && isMatch(old, one, oldMembers, newMembers))
+      const [only] = found
+      // Several candidates: the name cannot be told by content.
+      if (only === undefined || found.length > 1) continue
+      renames.set(old, only)
+      taken.add(only)
+    }
+  }
+  return renames
+}
+
+type Members = ReadonlyMap<string, ReadonlySet<string>>
+
+function membersByOwner(symbols: ReadonlyMap<string, ComparedSymbol>): Members {
+  const members = new Map<string, Set<string>>()
+  for (const { name, owner } of symbols.values()) {
+    if (owner === null) continue
+    const set = members.get(owner) ?? new Set()
+    members.set(owner, set.add(name.slice(owner.length + 1)))
+  }
+  return members
+}
+
+function hasSameText(a: ComparedSymbol, b: ComparedSymbol): boolean {
+  return a.doc.length >= MIN_DOC_CHARS && a.doc.replaceAll(a.name, '') === b.doc.replaceAll(b.name, '')
+}
+
+function hasSameSignature(a: ComparedSymbol, b: ComparedSymbol): boolean {
+  const signature = withoutName(a)
+  return signature.length >= MIN_SIGNATURE_CHARS && signature === withoutName(b)
+}
+
+function withoutName({ name, signature }: ComparedSymbol): string {
+  const own = name.slice(name.lastIndexOf('.') + 1)
+  return signature
+    .split(/\b/)
+    .map((word) => (word === own ? '_' : word))
+    .join('')
+}
+
+function hasSameMembers(a: ComparedSymbol, b: ComparedSymbol, old: Members, fresh: Members): boolean {
+  const [own, others] = [old.get(a.name), fresh.get(b.name)]
+  if (own === undefined || others === undefined || own.size < MIN_MEMBERS) return false
+  const shared = [...own].filter((name) => others.has(name)).length
+  return shared >= MIN_SHARED_MEMBERS * (own.size + others.size - shared)
+}

@@ -1,0 +1,156 @@
+import { CHANGE_KINDS, type Change, type ChangeKind, type ReleaseNote } from '../../core/changes/change.ts'
+import { type Comparison, comparePages } from '../../core/changes/compare-pages.ts'
+import { isUsed, type UsedNames } from '../../core/changes/used-names.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
+import { findAnchor, withAnchor } from '../../core/retrieval/anchored-url.ts'
+import { packageTitle, parsePackageUrl } from '../../core/url/package-url.ts'
+import { compareVersions as orderVersions } from '../../core/version/version.ts'
+import type { SourceLookup } from '../library.ts'
+import { labelOf, type Source } from '../source.ts'
+import { findSource } from '../sources/find-source.ts'
+import { chooseVersion, describeDoubts, type VersionChoice, writeVersions } from '../sources/find-version.ts'
+import { type PageSet, readPageSet } from './read-page-set.ts'
+
+/** What to compare. */
+export interface ChangesInput {
+  /** Name, name@version, id or address of the source. */
+  readonly source: string
+  /** Older version, as a version or range. @default the version before `to` */
+  readonly from?: string | undefined
+  /** Newer version, as a version or range. @default the newest */
+  readonly to?: string | undefined
+  /** Reads which names of a package some code uses; only their changes are listed. */
+  readonly readUses?: ((packageName: string) => Promise<UsedNames>) | undefined
+  /** Maximum number of changes of each kind. @default 20 */
+  readonly limit?: number | undefined
+}
+
+/** A change with the address to read about it. */
+export interface ListedChange extends Change {
+  readonly url: string
+}
+
+/** A release note with the address to read it. */
+export interface ListedNote extends ReleaseNote {
+  readonly url: string
+}
+
+/** Changes of one kind. */
+export interface ChangeGroup {
+  readonly kind: ChangeKind
+  /** Number of changes, listed or not. */
+  readonly total: number
+  readonly changes: readonly ListedChange[]
+}
+
+/** What changed between two versions of a source. */
+export interface ChangeList {
+  readonly from: Source
+  readonly to: Source
+  readonly notes: readonly ListedNote[]
+  /** In the order of {@link CHANGE_KINDS}; kinds without changes are left out. */
+  readonly groups: readonly ChangeGroup[]
+  /** What limits the comparison, one sentence each. */
+  readonly notices: readonly string[]
+}
+
+export const DEFAULT_CHANGES = 20
+
+/** Compares two versions of a source by symbol and by section. */
+export async function compareVersions(
+  library: SourceLookup,
+  input: ChangesInput,
+  signal?: AbortSignal,
+): Promise<ChangeList> {
+  const { from, to, notices } = await chooseSides(library, input)
+  const [before, after] = [await readPageSet(library, from, signal), await readPageSet(library, to, signal)]
+  const versions = { from: from.version ?? '', to: to.version ?? '' }
+  const comparison = comparePages({ before: before.pages, after: after.pages, versions })
+  const partial = [before, after].flatMap(({ notice }) => (notice === null ? [] : [notice]))
+  const uses = await input.readUses?.(importNameOf(to))
+  return { from, to, ...listChanges(comparison, before, after, uses, input.limit), notices: [...notices, ...partial] }
+}
+
+/** Groups changes by kind, at most `limit` of each, with their addresses. */
+export function listChanges(
+  { notes, changes }: Comparison,
+  before: PageSet,
+  after: PageSet,
+  uses?: UsedNames,
+  limit: number = DEFAULT_CHANGES,
+): Pick<ChangeList, 'notes' | 'groups'> {
+  const kept = uses === undefined ? changes : changes.filter((change) => isUsed(change, uses))
+  const groups = CHANGE_KINDS.flatMap((kind): ChangeGroup[] => {
+    const all = kept.filter((change) => change.kind === kind)
+    const listed = all.slice(0, limit).map((change) => {
+      return { ...change, url: addressOf(change.isOldPage ? before : after, change) }
+    })
+    return all.length === 0 ? [] : [{ kind, total: all.length, changes: listed }]
+  })
+  return { notes: notes.map((note) => ({ ...note, url: addressOf(after, note) })), groups }
+}
+
+/** The name by which code imports a source. */
+function importNameOf({ url, name }: Source): string {
+  const found = parsePackageUrl(url)
+  return found === undefined ? name : packageTitle(found)
+}
+
+function addressOf({ places }: PageSet, { path, line }: { readonly path: string; readonly line: number }): string {
+  const place = places.get(path)
+  return place === undefined ? path : withAnchor(place.url, findAnchor(place.sections, line))
+}
+
+/** Finds the two versions to compare. */
+async function chooseSides(
+  library: SourceLookup,
+  { source, from, to }: ChangesInput,
+): Promise<{ readonly from: Source; readonly to: Source; readonly notices: readonly string[] }> {
+  const named = await findNamed(library, source)
+  const newer = await chooseVersion(library, named, to)
+  const newest = requireVersion(named, newer)
+  const older = from === undefined ? olderThan(newer, newest) : await chooseVersion(library, named, from)
+  const oldest = requireVersion(named, older)
+  if (oldest.id === newest.id) {
+    throw usageError(`both versions are ${labelOf(newest)}: give two that differ, of ${writeVersions(newer.versions)}`)
+  }
+  const notices = [...describeDoubts(older), ...describeDoubts(newer)]
+  const isBackwards = orderVersions(oldest.version ?? '', newest.version ?? '') > 0
+  return {
+    from: oldest,
+    to: newest,
+    notices: isBackwards ? [...notices, 'the newer version is compared with an older one'] : notices,
+  }
+}
+
+/** All versions of the source that a text names. */
+async function findNamed(library: SourceLookup, text: string): Promise<Source[]> {
+  const sources = await library.store.listSources()
+  const direct = sources.filter(({ name }) => name === text.trim())
+  if (direct.length > 0) return direct
+  const { name } = await findSource(library, text)
+  return sources.filter((source) => source.name === name)
+}
+
+/** The choice of the newest version before another. */
+function olderThan(choice: VersionChoice, newest: Source): VersionChoice {
+  const best = choice.versions.find(({ version }) => orderVersions(version, newest.version ?? '') < 0) ?? null
+  return { ...choice, best, target: 'older', passedOver: [] }
+}
+
+function requireVersion(named: readonly Source[], { best, target, versions }: VersionChoice): Source {
+  if (best !== null) return best.source
+  const [first] = named
+  const name = first?.name ?? ''
+  const list = versions.length === 0 ? '; it has no versions' : `; the library has ${writeVersions(versions)}`
+  const advice = `take in the other version first: \`${first === undefined ? 'pharos add' : writeAddCommand(first, target)}\``
+  throw new PharosError('VERSION_UNKNOWN', { version: target, name, versions: list, advice })
+}
+
+/** The command that takes in another version of a source. */
+function writeAddCommand({ url, name }: Source, target: string): string {
+  const version = /^[\w.^~-]+$/.test(target) ? target : '<version>'
+  const found = parsePackageUrl(url)
+  if (found !== undefined) return `pharos add ${found.type}:${packageTitle(found)}@${version}`
+  return `pharos add <address> --name ${name} --version ${version}`
+}
