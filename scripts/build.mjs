@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import * as fs from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { FRAME_CSS } from '../src/http/pages/frame.ts'
 import { bundleProgram } from './bundle-program.mjs'
 import { shortenModules, WITHOUT_SOURCE, writeIgnored } from './package-files.mjs'
 import { digestSources } from './setup.mjs'
@@ -51,6 +52,15 @@ const MODEL_FILES = {
 
 /** Builds of the kernel, and the WebAssembly features that each needs. */
 const KERNELS = { relaxed: ['simd', 'relaxed-simd'], plain: ['simd'] }
+
+/** Puts the style that the pages share with those of the server in front of their own. */
+const SHARED_STYLE = {
+  postcssPlugin: 'shared-style',
+  Once(sheet, { parse }) {
+    if (sheet.source?.input.file?.endsWith('style/index.css'))
+      sheet.prepend(parse(FRAME_CSS, { from: sheet.source.input.file }))
+  },
+}
 
 fs.mkdirSync(dist, { recursive: true })
 fs.rmSync(stamp, { force: true })
@@ -157,6 +167,7 @@ async function bundlePage(build, name, emptyOutDir) {
     // Messages below a warning only report progress.
     logLevel: 'warn',
     define: { PAGE_BUILD: JSON.stringify(sourceDigest.slice(0, 16)) },
+    css: { postcss: { plugins: [SHARED_STYLE] } },
     build: { outDir: join(dist, 'web', name), emptyOutDir },
   })
   return output.map(({ fileName }) => fileName)

@@ -10,7 +10,9 @@ import { CRAWL_KINDS, type CrawlKind, type PauseCause } from '../crawl/events.ts
 import type { CrawlInput } from '../library/crawl/crawl-source.ts'
 import { pauseCauseAfter } from '../library/crawl/pause-cause.ts'
 import type { StartInput } from '../library/crawl/prepare-start.ts'
+import { withdrawAfterFailure } from '../library/crawl/withdraw-source.ts'
 import { DURATION_PATTERN, plannerSchema } from '../library/jobs/crawl-request.ts'
+import { TRIAL_FLAG } from '../library/jobs/source-request.ts'
 import type { Library } from '../library/library.ts'
 import { noteRefreshProblem } from '../library/refresh/claim-due.ts'
 import { SCHEDULED_FLAG } from '../library/refresh/keep-refreshing.ts'
@@ -36,6 +38,8 @@ export interface CrawlJob {
   readonly goneRunner?: string
   /** Whether the schedule of the source has started this crawl. */
   readonly isScheduled?: boolean
+  /** Whether a new source is removed if this crawl reads no page of it. */
+  readonly isTrial?: boolean
   /** What to crawl: a start address, an existing source, or a crawl of another process to take part in. */
   readonly target:
     | { readonly type: 'start'; readonly input: StartInput }
@@ -46,6 +50,7 @@ export interface CrawlJob {
 interface JobFlags extends PlannerFlags, RenderFlags {
   readonly goneRunner?: string
   readonly scheduled?: boolean
+  readonly trial?: boolean
   readonly join?: string
   readonly source?: string
   readonly kind?: CrawlKind
@@ -75,8 +80,13 @@ interface JobFlags extends PlannerFlags, RenderFlags {
 export function addCrawlJob(program: Command): void {
   const command = addJobOptions(program.command('crawl-job', { hidden: true }))
   command.action((url: string | undefined) => {
-    const { goneRunner, scheduled: isScheduled = false } = command.opts<JobFlags>()
-    return runJob({ ...readJob(command, url), isScheduled, ...(goneRunner === undefined ? {} : { goneRunner }) })
+    const { goneRunner, scheduled: isScheduled = false, trial: isTrial = false } = command.opts<JobFlags>()
+    return runJob({
+      ...readJob(command, url),
+      isScheduled,
+      isTrial,
+      ...(goneRunner === undefined ? {} : { goneRunner }),
+    })
   })
 }
 
@@ -89,6 +99,7 @@ export function addJobOptions(command: Command): Command {
     .option('--job-id <uuid>', 'the job that this process runs')
     .option('--gone-runner <id>', 'the process whose crawl this one takes over')
     .option(SCHEDULED_FLAG, 'the schedule of the source started this crawl')
+    .option(TRIAL_FLAG, 'remove the source if this first crawl reads no page of it')
     .option('--join <uuid>', 'take part in this crawl, which another process has begun')
     .option('--source <id>', 'crawl this source instead of a start address')
     .option('--kind <kind>', `kind of the crawl: ${CRAWL_KINDS.join(', ')}`, oneOf('--kind', CRAWL_KINDS))
@@ -291,18 +302,14 @@ function writeToStderr(message: string): void {
 }
 
 async function runCrawl(
-  { config, target, goneRunner }: CrawlJob,
+  { config, target, goneRunner, isTrial = false }: CrawlJob,
   library: OpenLibrary,
   signal: AbortSignal,
   retryingUntilReachable: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
   const { runCrawlProcess } = await import('../processes/crawl-process.ts')
   let pausedBy: PauseCause | undefined
-  const {
-    source,
-    summary,
-    signal: stopSignal,
-  } = await runCrawlProcess({
+  const crawling = runCrawlProcess({
     library,
     resolveCrawl: async () => {
       const assignment = await resolveCrawl(library, target)
@@ -316,12 +323,26 @@ async function runCrawl(
     stdout: process.stdout,
     signal,
   })
+  const {
+    source,
+    summary,
+    signal: stopSignal,
+  } = await crawling.catch(async (error: unknown) => {
+    if (isTrial && target.type === 'source') {
+      await withdrawAfterFailure(library, await findSource(library, target.source), target.input.kind, error)
+    }
+    throw error
+  })
   // The process that started the crawl reports its result; helpers do not.
   if (target.type === 'join') return
   const { pages } = await retryingUntilReachable(() => library.store.countContent(source.id))
   const hint = await createHintFor(config, source)
   const failure = findFailure({ library, signal: stopSignal }, { source, summary, pages }, pausedBy, hint)
-  if (failure !== undefined) throw failure
+  if (failure === undefined) return
+  // A start form adds a source that the user has not seen yet. Pages that need a browser have a button that reads them.
+  const isKept = summary.vainReason === 'needs-rendering' || !(isTrial || target.type === 'start')
+  if (!isKept) await withdrawAfterFailure(library, source, summary.kind, failure)
+  throw failure
 }
 
 /** Resolves the source to crawl and the options. */

@@ -4,6 +4,7 @@ import { PharosError } from '../core/errors.ts'
 import type { StoreStats } from '../library/ports/store.ts'
 import type { WorkerRecord } from '../library/ports/workers.ts'
 import type { HttpContext, OpenApi } from './context.ts'
+import { createCrawlHistory } from './crawl-history.ts'
 import { renderDocs } from './docs-page.ts'
 import { type EventOptions, EventStreams } from './events.ts'
 import { createExternalCrawls } from './external-crawls.ts'
@@ -13,7 +14,7 @@ import { createMetrics } from './metrics.ts'
 import { describeRoutes } from './openapi.ts'
 import { createPages } from './pages/create-pages.ts'
 import { renderError, renderNotFound } from './pages/error-page.ts'
-import { addSignOut } from './pages/layout.ts'
+import { completeBar } from './pages/layout.ts'
 import type { Asset, HttpApp, HttpPorts, Peer } from './ports.ts'
 import type { Reply, Route } from './route.ts'
 import { acceptsGzip, compress } from './server/compress.ts'
@@ -24,7 +25,7 @@ import { createGuard } from './server/security.ts'
 import { createSessions } from './server/session.ts'
 import { withLibraryOr } from './server/store-access.ts'
 import { trackResponse } from './server/track-response.ts'
-import { PAGES, ROUTES } from './table.ts'
+import { hasFindings, PAGES, ROUTES } from './table.ts'
 
 /** Per-request values that the request itself does not carry. */
 interface Bindings {
@@ -64,12 +65,15 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
   )
   const events = new EventStreams({ ...options, dispatcher: ports.dispatcher })
   const externalCrawls = createExternalCrawls(ports, options.externalCrawlsTtlMs)
+  const crawlHistory = createCrawlHistory(ports.dispatcher)
   const context: HttpContext = {
     ports,
     metrics,
     events,
     sessions,
     externalCrawls,
+    crawlHistory,
+    hasFindings: () => hasFindings(ports),
     openApi: createOpenApi(ports),
   }
   const app = createApp(context)
@@ -79,8 +83,8 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       const preflight = guard.preflight(request)
       if (preflight !== undefined) return preflight
       guard.check(request, path)
-      const plain = await app.fetch(request, bindings)
-      const response = sessions.isTokenRequired && sessions.isAuthenticated(request) ? await offerSignOut(plain) : plain
+      const isSignedIn = sessions.isTokenRequired && sessions.isAuthenticated(request)
+      const response = await completePage(await app.fetch(request, bindings), isSignedIn, ports)
       return revalidate(compress(response, request), request)
     } catch (error) {
       return answerFailure(error, request, path, bindings.id, ports)
@@ -106,6 +110,7 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
     close() {
       events.close()
       metrics.close()
+      crawlHistory.close()
     },
   }
 }
@@ -217,10 +222,12 @@ function writeAsset({ body, gzipped, type, isImmutable, etag }: Asset, request: 
   })
 }
 
-async function offerSignOut(response: Response): Promise<Response> {
+/** Completes the bar of a rendered page. A file of the build has a length, and is left as it is. */
+async function completePage(response: Response, isSignedIn: boolean, ports: HttpPorts): Promise<Response> {
   const { headers, status } = response
   if (!(headers.get('content-type') ?? '').startsWith('text/html') || headers.has('content-length')) return response
-  return new Response(addSignOut(await response.text()), { status, headers })
+  const bar = { isSignedIn, hasFindings: await hasFindings(ports) }
+  return new Response(completeBar(await response.text(), bar), { status, headers })
 }
 
 /** Returns 304 when the client already has the same ETag. */

@@ -1,3 +1,4 @@
+import type { CrawlHistory } from './crawl-history.ts'
 import type { EventStreams } from './events.ts'
 import type { ExternalCrawls } from './external-crawls.ts'
 import type { Metrics } from './metrics.ts'
@@ -11,6 +12,9 @@ export interface HttpContext {
   readonly events: EventStreams
   readonly sessions: Sessions
   readonly externalCrawls: ExternalCrawls
+  readonly crawlHistory: CrawlHistory
+  /** Whether the library has findings about places. */
+  readonly hasFindings: () => Promise<boolean>
   /** The OpenAPI description of all routes, built once. */
   readonly openApi: () => Promise<OpenApi>
 }

@@ -1,5 +1,6 @@
-import { addPlacePages, placeRoutes } from '../places/index.ts'
+import { addPlacePages, placeRoutes, readHasFindings } from '../places/index.ts'
 import type { AddPages } from './pages/create-pages.ts'
+import type { HttpPorts } from './ports.ts'
 import type { Route } from './route.ts'
 import { addressRoutes } from './routes/addresses.ts'
 import { crawlRoutes } from './routes/crawls.ts'
@@ -30,6 +31,9 @@ export const ROUTES: readonly Route[] = [
   ...systemRoutes,
   ...loginRoutes,
 ]
+
+/** Whether the library has findings about places, for the navigation. */
+export const hasFindings: (ports: HttpPorts) => Promise<boolean> = readHasFindings
 
 /** Pages for people that other parts of the program add. */
 export const PAGES: readonly AddPages[] = [addPlacePages]

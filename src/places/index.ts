@@ -4,6 +4,7 @@ import { analysisRoutes } from './http/analysis-routes.ts'
 import { gazetteerRoutes } from './http/gazetteer-routes.ts'
 import { hubRoutes } from './http/hub-routes.ts'
 
+export { readHasFindings } from './http/has-findings.ts'
 export { addPlacePages } from './http/place-pages.ts'
 export { AnalysisProcessRunner } from './runs/analysis-process-runner.ts'
 export { createSharedAnalysis } from './runs/create-shared-analysis.ts'

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import { readNext } from '../../src/http/pages/login.ts'
 import { TOKENS_CSS } from '../../src/http/pages/tokens.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
+import type { PlaceHub } from '../../src/library/ports/findings.ts'
 import { page } from '../sites/site.ts'
 import { jobOf, MOMENT, openPageFixture, type PageFixture, queueNote } from './page-fixture.ts'
 
@@ -116,21 +116,8 @@ describe('every page', () => {
   test.each(paths)('%s has navigation, a skip link, one heading and nothing inline', async (path) => {
     const body = await get(path)
     const labels = [...(/<nav aria-label="Main">([\s\S]*?)<\/nav>/.exec(body)?.[1] ?? '').matchAll(/>([^<]+)<\/a>/g)]
-    expect(labels.map(([, label]) => label)).toEqual([
-      'Crawler',
-      'Sources',
-      'Search',
-      'Folder',
-      'Queues',
-      'Problems',
-      'Milestones',
-      'Errors',
-      'Domains',
-      'URLs',
-      'Analysis',
-      'Gazetteer',
-      'API',
-    ])
+    const groups = labels.map(([, label]) => label)
+    expect(groups.filter((label) => label !== 'Understanding')).toEqual(['Home', 'Search', 'Sources', 'Crawls'])
     expect(body.match(/<h1>/g)).toHaveLength(1)
     expect(body.match(/aria-current="page"/g)).toHaveLength(1)
     expect(body).toContain('<a class="skip" href="#main">')
@@ -214,14 +201,27 @@ describe('problems and milestones', () => {
   })
 
   test('filters narrow the list down, and stay while paging', async () => {
-    expect(cellsOf(await get(`/problems/ssr?job=${SECOND}`), 'Message')).toHaveLength(30)
-    expect(cellsOf(await get('/problems/ssr?scope=elsewhere'), 'Message')).toEqual([])
+    expect(cellsOf(await get(`/problems/ssr?job=${SECOND}`), 'What')).toHaveLength(30)
+    expect(cellsOf(await get('/problems/ssr?scope=elsewhere'), 'What')).toEqual([])
     const bodies = await followLinks('/problems/ssr?kind=missing-hub&limit=40', 'Older →')
-    expect(bodies.flatMap((body) => cellsOf(body, 'Kind'))).toEqual(Array.from({ length: 65 }, () => 'missing-hub'))
+    const found = bodies.flatMap((body) => cellsOf(body, 'What'))
+    expect(found).toHaveLength(65)
+    expect(found.every((text) => text.startsWith('Missing hub'))).toBe(true)
+  })
+
+  test('a sentence names the address as a link, also when the address is part of another one', async () => {
+    const site = 'https://docs.example/'
+    const message = `${site}broken could not be read`
+    const note = { kind: 'llms-txt-unusable', scope: 'docs.example', target: site, message, details: { detail: 'x' } }
+    await fixture.log.append([{ jobId: FIRST, at: MOMENT, type: 'problem', data: note }])
+    const body = await get('/problems/ssr?kind=llms-txt-unusable')
+    expect(cellsOf(body, 'What')).toEqual(['Llms txt unusable https://docs.example/broken could not be read.'])
+    expect(body).not.toContain('itbroken')
+    expect(body).not.toContain('{&quot;')
   })
 
   test('milestones are listed', async () => {
-    expect(cellsOf(await get('/milestones/ssr'), 'Message')).toEqual(['Two sections'])
+    expect(cellsOf(await get('/milestones/ssr'), 'What')).toEqual([expect.stringContaining('Two sections.')])
   })
 })
 
@@ -379,8 +379,31 @@ test('assets have their content types', async () => {
   }
 })
 
-test('the style sheet of the dashboard has the same design tokens as the server pages', () => {
-  expect(readFileSync(new URL('../../src/http/pages/tokens.css', import.meta.url), 'utf8')).toBe(TOKENS_CSS)
+const HUB: PlaceHub = {
+  url: 'https://news.example/world/france',
+  host: 'news.example',
+  placeId: 1,
+  placeSlug: 'france',
+  placeKind: 'country',
+  topicSlug: null,
+  topicLabel: null,
+  topicKind: null,
+  title: null,
+  navLinks: 30,
+  articleLinks: 3,
+  evidence: {},
+}
+
+test('the navigation has a fifth group only when the library has findings', async () => {
+  const readGroups = async (app: HttpApp) => (await (await ask('/docs', app)).text()).includes('>Understanding</a>')
+  for (const hasPlaces of [false, true]) {
+    const own = await openPageFixture({ pages: {} })
+    if (hasPlaces) await own.library.placeHubs?.write([HUB], 1)
+    const app = createHttp(own.ports)
+    expect(await readGroups(app)).toBe(hasPlaces)
+    app.close()
+    await own.close()
+  }
 })
 
 describe('the color schemes', () => {

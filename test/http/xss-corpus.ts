@@ -337,13 +337,6 @@ export function hostileViews(sourceId: string): readonly (readonly [hash: string
     [explain(FAILED_URL), 'javascript:globalThis.pwned="found"'],
     [explain(SCRIPT_URLS[0]), 'javascript:globalThis.pwned="url"'],
     [explain('https://nowhere.example/\u202e<script>alert(1)</script>'), 'Never seen in this source'],
-    ['#/places', '<script>globalThis.pwned="place name"</script>'],
-    ['#/places?host=docs.example', '<script>globalThis.pwned="place pattern"</script>'],
-    ['#/places?host=docs.example', '<script>globalThis.pwned="missing slug"</script>'],
-    [
-      `#/places?host=${encodeURIComponent('"><script>alert(1)</script>')}`,
-      'No page of "><script>alert(1)</script> is known',
-    ],
   ]
 }
 

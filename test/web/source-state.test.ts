@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createAddressCounts } from '../../src/library/sources/source-status.ts'
 import type { SourceItem } from '../../web/dashboard/api.ts'
-import { describeSourceState } from '../../web/dashboard/sources/source-state.ts'
+import { listMatters } from '../../web/dashboard/home/matters.ts'
+import { describeAddress } from '../../web/dashboard/sources/describe-address.ts'
+import { describeSourceState, findRemedy } from '../../web/dashboard/sources/source-state.ts'
 import { createCounts, createSource } from '../crawl-facts.ts'
 
 function itemOf(overrides: Partial<SourceItem>): SourceItem {
@@ -10,7 +12,7 @@ function itemOf(overrides: Partial<SourceItem>): SourceItem {
     ...{ id, name, url, version: null, label: name, kind: 'site', settings: { render: 'http' }, status: 'INDEXED' },
     ...{ pages: 1, chunks: 1, meaning: null, balance: createAddressCounts(createCounts({ indexed: 1 })), reasons: {} },
     ...{ lastCrawledAt: null, refresh: null, isRunning: false, isInterrupted: false, partial: null, widerScope: null },
-    ...{ crawl: null, documentation: [] },
+    ...{ crawl: null, documentation: [], waiting: [] },
     ...overrides,
   }
 }
@@ -19,44 +21,78 @@ describe('the status of a source in the dashboard', () => {
   test('offers the documentation of a package with one short page', () => {
     expect(describeSourceState(itemOf({ documentation: ['https://react.dev/'] }), [])).toMatchObject({
       tone: 'warn',
-      note: 'add https://react.dev/',
+      note: 'Add https://react.dev/.',
     })
   })
 
-  test('is PARTIAL when addresses were not read, with the button that completes it', () => {
-    const counts = { unread: 0, pending: 0, failed: 0 }
-    const capped = {
-      ...counts,
-      message: 'PARTIAL: the cap of 10 was reached: 48 known addresses not read',
-      unread: 48,
-      complete: [{ path: '/api/sources/1/recrawl', body: { scope: { maxPages: 58 } } }],
-    }
-    expect(describeSourceState(itemOf({ partial: capped }), [])).toMatchObject({
-      word: 'PARTIAL',
-      tone: 'warn',
-      note: 'the cap of 10 was reached: 48 known addresses not read – “Read more” reads up to 58 pages',
+  test('tells complete, partial, capped and failed sources apart, with the action that completes each', () => {
+    const counts = { cap: null, unread: 0, pending: 0, failed: 0, complete: [] }
+    const capped = itemOf({ partial: { ...counts, cap: 10, unread: 48 } })
+    expect(describeSourceState(capped, [])).toMatchObject({
+      word: 'page limit',
+      tone: 'limit',
+      note: 'The page limit of 10 was reached: 48 known addresses not read.',
     })
-    const failed = {
-      ...counts,
-      message: 'PARTIAL: 2 addresses could not be read',
-      failed: 2,
-      complete: [{ path: '/api/sources/1/retry', body: {} }],
-    }
-    expect(describeSourceState(itemOf({ partial: failed }), []).note).toBe(
-      '2 addresses could not be read – Retry requests them again',
-    )
-    const interrupted = {
-      ...counts,
-      message: 'PARTIAL: interrupted: 7 addresses not read',
-      pending: 7,
-      complete: [{ path: '/api/sources/1/recrawl', body: {} }],
-    }
-    expect(
-      describeSourceState(itemOf({ status: 'PENDING', isInterrupted: true, partial: interrupted }), []),
-    ).toMatchObject({
-      word: 'PARTIAL',
-      note: 'interrupted: 7 addresses not read – press Recrawl to continue',
+    expect(findRemedy(capped)).toMatchObject({
+      label: 'Continue without limit',
+      verb: 'recrawl',
+      body: { scope: { maxPages: null } },
     })
-    expect(describeSourceState(itemOf({}), [])).toMatchObject({ word: 'indexed', note: null })
+    const failed = itemOf({ partial: { ...counts, failed: 2 } })
+    expect(describeSourceState(failed, [])).toMatchObject({
+      word: 'partial',
+      note: '2 addresses could not be read.',
+    })
+    expect(findRemedy(failed)).toMatchObject({ label: 'Retry', verb: 'retry' })
+    const interrupted = itemOf({
+      status: 'PENDING',
+      isInterrupted: true,
+      partial: { ...counts, pending: 7, complete: [{ path: '/api/sources/1/refresh' }] },
+    })
+    expect(describeSourceState(interrupted, [])).toMatchObject({
+      word: 'partial',
+      note: 'The last crawl stopped before its end: 7 addresses left.',
+    })
+    expect(findRemedy(interrupted)).toMatchObject({ label: 'Continue', verb: 'refresh' })
+    const summary = { problem: 'x: failed (not-found, answered 404)' }
+    const broken = itemOf({ status: 'ERROR', crawl: { state: 'failed', summary } })
+    expect(describeSourceState(broken, [])).toMatchObject({
+      word: 'failed',
+      tone: 'bad',
+      note: 'Nothing was read: answered 404.',
+    })
+    expect(describeSourceState(itemOf({}), [])).toMatchObject({ word: 'complete', note: null })
+    expect(findRemedy(itemOf({}))).toBeUndefined()
+  })
+
+  test('nothing needs attention while a source is crawled, except hosts that are paused', () => {
+    const now = Date.parse('2026-02-20T10:00:00Z')
+    const waiting = [{ host: 'docs.example', until: '2026-02-20T10:05:00Z' }]
+    const partial = { cap: 10, unread: 48, pending: 0, failed: 0, complete: [] }
+    const words = (overrides: Partial<SourceItem>) => listMatters(itemOf(overrides), [], now).map(({ word }) => word)
+    expect(words({})).toEqual([])
+    expect(words({ partial })).toEqual(['page limit'])
+    expect(words({ partial, waiting })).toEqual(['page limit', 'paused'])
+    expect(words({ partial, waiting, isRunning: true })).toEqual(['paused'])
+    const refresh = { every: '1d', everyMs: 1, nextAt: '2026-02-20T09:00:00Z', attempts: 0, problem: null }
+    expect(words({ refresh })).toEqual(['due'])
+    expect(words({ refresh: { ...refresh, nextAt: '2026-02-20T11:00:00Z' } })).toEqual([])
+  })
+})
+
+describe('the meaning of a typed address', () => {
+  test.each([
+    ['example.com/docs/intro.html', 'web site example.com, the pages below /docs/'],
+    ['https://docs.example', 'web site docs.example'],
+    ['npm:react@18', 'package react@18 from npm'],
+    ['git@host:o/r.git', 'git repository'],
+    ['https://host.example/manual.zip', 'archive of files'],
+    ['nothing here', ''],
+  ])('%s is understood as %s', (text, words) => {
+    expect(describeAddress(text)).toEqual({ isFolder: false, words })
+  })
+
+  test.each(['/srv/docs', '~/docs', './docs', 'C:\\docs', 'file:///srv'])('%s is a folder', (text) => {
+    expect(describeAddress(text).isFolder).toBe(true)
   })
 })

@@ -26,6 +26,22 @@ export interface CrawlList {
   readonly items: readonly CrawlItem[]
 }
 
+/** `GET /api/crawl-history`. */
+export interface CrawlHistory {
+  readonly items: readonly {
+    readonly id: string
+    readonly samples: readonly { readonly at: number; readonly visited: number }[]
+  }[]
+}
+
+/** `GET /api/system-health`; null where unknown. */
+export interface SystemHealth {
+  readonly dbSizeBytes: number | null
+  readonly freeDiskBytes: number | null
+  readonly memory: { readonly rss: number }
+  readonly cpu: { readonly percent: number }
+}
+
 /** `GET /api/workers`. */
 export interface WorkerList {
   /** Whether workers can join: the library is in PostgreSQL. */
@@ -113,44 +129,6 @@ export interface MilestonesMet {
   readonly unmet: readonly string[]
 }
 
-/** `GET /api/analysis`. */
-export interface RunList {
-  readonly total: number
-  readonly items: readonly RunItem[]
-}
-
-/** A run of the analysis over the stored pages. */
-export interface RunItem {
-  readonly id: string
-  readonly status: 'running' | 'completed' | 'failed' | 'cancelled'
-  readonly stage: 'db-setup' | 'pages' | 'domains' | 'milestones' | 'done'
-  readonly startedAt: string
-  readonly durationMs: number
-  readonly dryRun: boolean
-  readonly lastProgress: RunProgress
-  readonly error: string | null
-}
-
-/** The progress of a run. */
-export interface RunProgress {
-  readonly pages: number
-  readonly totalPages: number
-  readonly articles: number
-  readonly places: number
-  readonly hubs: number
-}
-
-/** The `analysis` event. */
-export interface RunEvent extends Pick<RunItem, 'status' | 'stage' | 'lastProgress'> {
-  readonly runId: string
-  readonly error?: string | null
-}
-
-/** `GET /api/hubs/hosts`. */
-export interface HubHosts {
-  readonly items: readonly { readonly host: string; readonly hubs: number }[]
-}
-
 /** `GET /api/hubs/coverage`. */
 export interface HubCoverage {
   readonly hubs: number
@@ -180,25 +158,6 @@ export interface PatternItem {
   /** From 0 to 1. */
   readonly confidence: number
   readonly examples: readonly string[]
-}
-
-/** `GET /api/places/mentions`. */
-export interface MentionList {
-  readonly items: readonly PlaceMention[]
-}
-
-/** A place, with the number of pages about it. */
-export interface PlaceMention {
-  readonly place: {
-    readonly id: number
-    readonly name: string
-    readonly kind: string
-    readonly countryCode: string | null
-    readonly lat: number | null
-    readonly lng: number | null
-  }
-  readonly pages: number
-  readonly hubs: number
 }
 
 /** `GET /api/crawl-types`. */
@@ -298,21 +257,21 @@ export interface SourceItem {
   readonly isInterrupted: boolean
   /** The pages known to be missing; null if the source is complete. */
   readonly partial: {
-    /** `PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
-    readonly message: string
+    /** The page limit that the last crawl reached, if it is known. */
+    readonly cap: number | null
     readonly unread: number
     readonly pending: number
     readonly failed: number
-    readonly complete: readonly {
-      readonly path: string
-      readonly body: { readonly scope?: { readonly maxPages: number } }
-    }[]
+    /** The requests that complete it. */
+    readonly complete: readonly { readonly path: string }[]
   } | null
   /** A scope that probably fits better, if the current one leaves only a few pages; otherwise null. */
   readonly widerScope: {
     /** `the scope left only the start page: it refused 4 addresses of the site; to include them, …` */
     readonly advice: string
   } | null
+  /** Hosts that are not requested for now. */
+  readonly waiting: readonly { readonly host: string; readonly until: string }[]
   /** Addresses of documentation that a package with only one short page names. */
   readonly documentation: readonly string[]
   /** The last crawl; null before the first one. */

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { Bar } from '../shared/bar.tsx'
 import { ErrorBoundary } from '../shared/error-boundary.tsx'
 import { writeMoment } from '../shared/format.ts'
-import { ThemeButton } from '../shared/theme-button.tsx'
+import { hasFindings } from './has-findings.ts'
 import { Home } from './home/home.tsx'
 import { libraryOutage } from './library-outage.ts'
 import { connection, liveJobs } from './live.ts'
@@ -11,55 +12,19 @@ import { type Route, route } from './route.ts'
 import { Search } from './search/search.tsx'
 import { Sources } from './sources/sources.tsx'
 
-/** The links of the navigation. They must match the navigation of the server-rendered pages. */
-const LINKS: readonly { readonly href: string; readonly label: string; readonly pages?: readonly Route['page'][] }[] = [
-  { href: '#/', label: 'Crawler', pages: ['home'] },
-  { href: '#/sources', label: 'Sources', pages: ['sources', 'source'] },
-  { href: '#/search', label: 'Search', pages: ['search', 'duplicates'] },
-  { href: '/local/', label: 'Folder' },
-  { href: '/queues/ssr', label: 'Queues' },
-  { href: '/problems/ssr', label: 'Problems' },
-  { href: '/milestones/ssr', label: 'Milestones' },
-  { href: '/errors', label: 'Errors' },
-  { href: '/domains', label: 'Domains' },
-  { href: '/urls', label: 'URLs' },
-  { href: '/analysis/ssr', label: 'Analysis' },
-  { href: '/gazetteer', label: 'Gazetteer', pages: ['places'] },
-  { href: '/docs', label: 'API' },
-]
-
 /** The whole dashboard. */
 export function App(): JSX.Element {
   const { page, id } = route.value
   useEffect(() => {
     document.title = `${TITLES[page]} · Pharos`
     scrollTo(0, 0)
-    // On a narrow screen the navigation scrolls, so the current entry may be out of view.
-    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
-  }, [page])
+  }, [page, id])
   return (
     <>
-      <header class="top">
-        <div class="top-row">
-          <a class="brand" href="#/">
-            Pharos
-          </a>
-          <nav aria-label="Global">
-            <ul>
-              {LINKS.map(({ href, label, pages }) => (
-                <li key={href}>
-                  <a href={href} aria-current={pages?.includes(page) ? 'page' : undefined}>
-                    {label}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </nav>
-          <Activity />
-          <ThemeButton />
-        </div>
-      </header>
-      <main>
+      <Bar page={LABELS[page]} hasFindings={hasFindings.value}>
+        <Activity />
+      </Bar>
+      <main id="main" tabIndex={-1}>
         <OutageNotice />
         <ErrorBoundary key={`${page}/${id}`}>
           <Page />
@@ -69,13 +34,22 @@ export function App(): JSX.Element {
   )
 }
 
+/** The entry of the navigation for each page. */
+const LABELS: Readonly<Record<Route['page'], string | undefined>> = {
+  home: 'Home',
+  sources: 'All sources',
+  source: 'Sources',
+  search: 'Search',
+  duplicates: 'Duplicates',
+  unknown: undefined,
+}
+
 const TITLES: Readonly<Record<Route['page'], string>> = {
-  home: 'Crawler',
+  home: 'Home',
   sources: 'Sources',
   source: 'Source',
   search: 'Search',
   duplicates: 'Duplicates',
-  places: 'Places',
   unknown: 'Not found',
 }
 
@@ -86,12 +60,11 @@ function Page(): JSX.Element {
   if (page === 'source') return <LazyPage key={id} id={id} load={loadSource} />
   if (page === 'search') return <Search />
   if (page === 'duplicates') return <LazyPage key={page} id={id} load={loadDuplicates} />
-  if (page === 'places') return <LazyPage key={page} id={id} load={loadPlaces} />
   return (
     <div class="panel empty">
       <p>There is no such page.</p>
       <p>
-        <a href="#/">Back to the crawler</a>
+        <a href="#/">Back to the home page</a>
       </p>
     </div>
   )
@@ -99,10 +72,9 @@ function Page(): JSX.Element {
 
 type PageComponent = (props: { readonly id: string }) => JSX.Element
 const loadSource = async (): Promise<PageComponent> => (await import('./sources/source-page.tsx')).SourcePage
-const loadPlaces = async (): Promise<PageComponent> => (await import('./places/places.tsx')).Places
 const loadDuplicates = async (): Promise<PageComponent> => (await import('./search/duplicates.tsx')).Duplicates
 
-/** Loads a page on demand, because most visits do not need the details of a source, the map or the list of duplicates. */
+/** Loads a page on demand, because most visits do not need the details of a source or the list of duplicates. */
 function LazyPage({
   load,
   id,

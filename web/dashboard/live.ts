@@ -1,6 +1,5 @@
 import { batch, effect, type Signal, signal } from '@preact/signals'
-import { applyRunEvent } from './analysis/runs.ts'
-import type { CrawlItem, CrawlList, LogEvent, NoteEvent, NoteList, ProgressEvent, RunEvent } from './api.ts'
+import type { CrawlHistory, CrawlItem, CrawlList, LogEvent, NoteEvent, NoteList, ProgressEvent } from './api.ts'
 import { createRateWindow, type RateWindow } from './home/rate-window.ts'
 import { libraryOutage } from './library-outage.ts'
 import { request, writeQuery } from './request.ts'
@@ -85,7 +84,6 @@ export function connectLive(): void {
   on<LogEvent>('log', addLine)
   on<NoteEvent>('problem', (data) => addNote('problem', data))
   on<NoteEvent>('milestone', (data) => addNote('milestone', data))
-  on<RunEvent>('analysis', applyRunEvent)
   on<{ readonly jobId: string }>('done', ({ jobId }) => endJob(jobId))
 }
 
@@ -154,6 +152,20 @@ function addJob(item: CrawlItem): void {
     lines: signal(pending?.lines ?? []),
   })
   if (!item.elsewhere && item.status === 'running') void readNotes(item.id)
+  if (item.status === 'running') void readHistory()
+}
+
+let isReadingHistory = false
+
+/** Fetches what the server recorded about running crawls before this page was opened. */
+async function readHistory(): Promise<void> {
+  if (isReadingHistory) return
+  isReadingHistory = true
+  const answer = await request<CrawlHistory>('/api/crawl-history')
+  isReadingHistory = false
+  if (!('value' in answer)) return
+  for (const { id, samples } of answer.value.items)
+    jobsById.get(id)?.rates.addEarlier(samples.map(({ at, visited }) => ({ at, count: visited })))
 }
 
 /** Fetches the notes that a job reported before this page was opened. */

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { sanitizeText } from '../../src/core/text/sanitize-text.ts'
+import { Bar } from '../shared/bar.tsx'
 import { ErrorBoundary } from '../shared/error-boundary.tsx'
-import { ThemeButton } from '../shared/theme-button.tsx'
 import { IndexPage } from './open-index/index-page.tsx'
 import { announcement, failedIndex, lastError, openedIndex, preparedFolder, runningOperation } from './page-state.ts'
 import { ErrorBox } from './parts/error-box.tsx'
@@ -41,18 +41,10 @@ export function App(): JSX.Element {
   }, [wouldLoseWork])
   return (
     <>
-      <header class="top">
-        <div class="top-row">
-          <a class="brand" href="#/">
-            Pharos
-          </a>
-          <span class="top-claim quiet small">
-            <span class="top-where">on this machine: </span>nothing is uploaded
-          </span>
-          <ThemeButton />
-        </div>
-      </header>
-      <main>
+      <Bar page="Local folder" hasFindings={readHasFindings()} hasServer={HAS_SERVER}>
+        <span class="top-claim quiet small">nothing is uploaded</span>
+      </Bar>
+      <main id="main" tabIndex={-1}>
         <ErrorBox error={lastError.value} onClose={() => (lastError.value = null)} />
         <ErrorBoundary key={where.page}>
           {runningOperation.value === null ? <Page where={where} /> : <RunningPanel />}
@@ -64,6 +56,18 @@ export function App(): JSX.Element {
       </p>
     </>
   )
+}
+
+/** The server has this page at one path; a copy on another host has no pages of the server beside it. */
+const HAS_SERVER = location.pathname === '/local/'
+
+/** What the dashboard last knew, because this page cannot ask the server. */
+function readHasFindings(): boolean {
+  try {
+    return localStorage.getItem('pharos-findings') === '1'
+  } catch {
+    return false
+  }
 }
 
 function Page({ where }: { readonly where: Route }): JSX.Element {

@@ -2,6 +2,7 @@ import { writeNumber } from '../../src/core/text/count.ts'
 import { writeDuration } from '../../src/core/text/duration.ts'
 
 const DATE_TIME_FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const TIME_FORMAT = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 const MINUTE_MS = 60_000
 
 /** Formats a rate: `0`, `0.4`, `12`. */
@@ -21,6 +22,11 @@ export function writeAgo(at: number, now: number): string {
 /** Formats a date and time in the locale of the user. */
 export function writeMoment(at: number): string {
   return DATE_TIME_FORMAT.format(at)
+}
+
+/** Formats a time of day: `22:04`. */
+export function writeClockTime(at: number): string {
+  return TIME_FORMAT.format(at)
 }
 
 /** Formats a duration: `4s`, `3m 12s`. */

@@ -1,2 +1,2 @@
-/** The meaning that sets the colour of a label. */
-export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet'
+/** The colour of a word or a dot. `limit` is a warning with an outline. */
+export type Tone = 'good' | 'warn' | 'limit' | 'bad' | 'info' | 'quiet'

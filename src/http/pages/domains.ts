@@ -32,11 +32,13 @@ export async function renderDomains(
 ): Promise<Html> {
   const host = readText(c, 'host')
   if (host !== undefined) return renderDomain(host, addresses, findings)
-  const hosts = await addresses.listHosts(readLimit(c, 100, 500))
+  const listed = await addresses.listHosts(readLimit(c, 100, 500))
+  // Links name hosts that were never requested, and files have no host.
+  const hosts = listed.filter(({ host: name, lastAt }) => name !== '' && lastAt !== null)
   const domains = await Promise.all(hosts.map((summary) => findings?.readDomain(summary.host)))
   return renderPage({
-    title: 'Domains',
-    section: 'Domains',
+    title: 'Hosts',
+    section: 'Hosts',
     live: { news: 'visited', since },
     body: html`<div class="controls">${writeFilters('/domains', [writeField('Host', 'host', '')])}</div>
 ${writeLegend()}
@@ -63,7 +65,7 @@ async function renderDomain(host: string, addresses: Addresses, findings: Librar
   const domain = await findings?.readDomain(found.host)
   return renderPage({
     title: found.host,
-    section: 'Domains',
+    section: 'Hosts',
     body: html`${writeCounters([
       ['Addresses', 'addresses', found.addresses],
       ['Pages', 'pages', found.pages],
@@ -81,7 +83,7 @@ ${writeFacts([
   ),
 ])}</section>
 ${domain === undefined ? '' : writeDomain(domain)}
-<p><a href="${writeHref('/urls', { host: found.host })}">All its addresses</a> · <a href="${writeHref('/hubs', { host: found.host })}">Its hubs</a> · <a href="${writeHref('/gazetteer', { host: found.host })}">What its pages are about, on a map</a> · <a href="/domains">All domains</a></p>`,
+<p><a href="${writeHref('/urls', { host: found.host })}">All its addresses</a> · <a href="${writeHref('/hubs', { host: found.host })}">Its hubs</a> · <a href="${writeHref('/gazetteer', { host: found.host })}">What its pages are about, on a map</a> · <a href="/domains">All hosts</a></p>`,
   })
 }
 

@@ -4,7 +4,17 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { Addresses, ErrorGroup } from '../../library/ports/addresses.ts'
 import { REASON_WORDS } from '../../library/sources/ledger-words.ts'
 import { type JobCounts, renderPage } from './layout.ts'
-import { type Html, type Row, writeAddress, writeHref, writeMoment, writePill, writeTable, writeText } from './parts.ts'
+import {
+  type Html,
+  type Row,
+  writeAddress,
+  writeHref,
+  writeMoment,
+  writePill,
+  writeSentence,
+  writeTable,
+  writeText,
+} from './parts.ts'
 import { readNumber } from './query.ts'
 
 /** `/errors`: the most recent failures, with similar ones grouped. */
@@ -45,7 +55,9 @@ function groupRow(group: ErrorGroup): Row {
       html`<a class="text" href="${writeHref('/domains', { host: group.host })}">${writeText(group.host)}</a>`,
       html`<a href="${all}">${writeNumber(group.count)}</a>`,
       group.status === null ? html`<span class="pill">no answer</span>` : writePill(String(group.status)),
-      group.reason === null ? '' : html`${group.reason}<small>${REASON_WORDS[group.reason]}</small>`,
+      group.reason === null
+        ? ''
+        : html`<span title="${group.reason}">${writeSentence(REASON_WORDS[group.reason])}</span>`,
       writeMoment(group.lastAt),
       group.examples.map(
         ({ url, detail }) =>

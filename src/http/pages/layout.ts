@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html'
+import { groupOf, NAVIGATION, type NavigationPage, UNDERSTANDING } from '../../core/navigation.ts'
 import { clipShowable, type Html, type Part, writePillClasses } from './parts.ts'
 
 /** The content of a page, without its layout. */
@@ -28,29 +29,8 @@ export interface LiveInput {
 /** Counters of jobs, by job id. */
 export type JobCounts = Readonly<Record<string, { readonly visited: number; readonly errors: number }>>
 
-/** Entries of the navigation. The dashboard routes its own pages behind the `#`. */
-const NAVIGATION = [
-  ['Crawler', '/'],
-  ['Sources', '/#/sources'],
-  ['Search', '/#/search'],
-  ['Folder', '/local/'],
-  ['Queues', '/queues/ssr'],
-  ['Problems', '/problems/ssr'],
-  ['Milestones', '/milestones/ssr'],
-  ['Errors', '/errors'],
-  ['Domains', '/domains'],
-  ['URLs', '/urls'],
-  ['Analysis', '/analysis/ssr'],
-  ['Gazetteer', '/gazetteer'],
-  ['API', '/docs'],
-] as const
-
 /** A whole page: head, navigation and body. It has no inline script or style, so that the strictest content security policy allows it. */
 export function renderPage({ title, section, body, live }: PageInput): Html {
-  const links = NAVIGATION.map(
-    ([label, path]) =>
-      html`<li><a href="${path}"${label === section ? raw(' aria-current="page"') : ''}>${label}</a></li>`,
-  )
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -65,7 +45,7 @@ export function renderPage({ title, section, body, live }: PageInput): Html {
 </head>
 <body${live === undefined ? '' : writeLive(live)}>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><div class="top-row"><a class="brand" href="/">Pharos</a><nav aria-label="Main"><ul>${links}</ul></nav></div></header>
+${writeBar(section)}
 <main id="main" tabindex="-1">
 <div class="head"><h1>${clipShowable(title)}</h1>${live === undefined ? '' : raw('<span class="live" role="status" aria-live="polite" data-status></span>')}</div>
 ${body}
@@ -74,10 +54,40 @@ ${body}
 </html>`
 }
 
-/** Adds a sign-out button, for users who logged in. */
-export function addSignOut(page: string): string {
+/** The bar at the top, and below it the pages of the current group. The script shows the theme button, which cannot work without it. */
+function writeBar(section: string | undefined): Html {
+  const current = groupOf(section)
+  const groups = NAVIGATION.map((group) => {
+    const state = group !== current ? '' : group.pages.length === 0 ? 'page' : 'true'
+    // An optional entry is removed again by `completeBar`. The page of the entry itself always has it.
+    const isOptional = group.label === UNDERSTANDING && group !== current
+    return html`<li${isOptional ? raw(' data-optional') : ''}>${writeLink(group, state)}</li>`
+  })
+  const pages = (current?.pages ?? []).map(
+    (page) => html`<li>${writeLink(page, page.label === section ? 'page' : '')}</li>`,
+  )
+  return html`<header class="top"><div class="top-row"><a class="brand" href="/#/">Pharos</a><nav aria-label="Main"><ul>${groups}</ul></nav>
+<div class="tools">${writeLink({ label: 'API', path: '/docs' }, section === 'API' ? 'page' : '')}<button type="button" class="theme" data-theme hidden></button></div></div></header>
+${current === undefined || pages.length === 0 ? '' : html`<nav class="sub" aria-label="${current.label}"><ul>${pages}</ul></nav>`}`
+}
+
+function writeLink({ label, path }: NavigationPage, current: string): Html {
+  return html`<a href="${path}"${current === '' ? '' : html` aria-current="${current}"`}>${label}</a>`
+}
+
+/** What the bar of a rendered page depends on, besides the page. */
+export interface BarInput {
+  /** Whether an analysis or a plan has found something. */
+  readonly hasFindings: boolean
+  /** Whether the user logged in, and so can sign out. */
+  readonly isSignedIn: boolean
+}
+
+/** Completes the bar of a rendered page. */
+export function completeBar(page: string, { hasFindings, isSignedIn }: BarInput): string {
+  const shown = hasFindings ? page : page.replace(/<li data-optional>.*?<\/li>/s, '')
   const form = '<form method="post" action="/logout"><button type="submit">Sign out</button></form>'
-  return page.replace('</nav></div></header>', () => `</nav>${form}</div></header>`)
+  return isSignedIn ? shown.replace('</div></div></header>', () => `${form}</div></div></header>`) : shown
 }
 
 function writeLive({ jobId, match, news, since, poll }: LiveInput): Html {

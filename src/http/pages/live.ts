@@ -13,9 +13,10 @@ const since = JSON.parse(body.dataset.since ?? '{}')
 const unshowable = ${UNSAFE_CHARACTERS}
 
 // On a narrow screen the navigation scrolls, and its current entry may be out of view.
-document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+for (const link of document.querySelectorAll('nav [aria-current]')) link.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 const units = [['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]]
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 function sinceWords(iso) {
@@ -26,14 +27,13 @@ function sinceWords(iso) {
 
 function showTimes(root) {
   for (const time of root.querySelectorAll('time[datetime]')) {
-    if (time.title === '') time.title = time.textContent || time.getAttribute('datetime')
+    if (time.title === '') time.title = exact.format(Date.parse(time.getAttribute('datetime')))
     showTime(time)
   }
 }
 
 function showTime(time) {
-  const words = sinceWords(time.getAttribute('datetime'))
-  time.textContent = time.closest('.facts') === null ? words : time.title + ', ' + words
+  time.textContent = sinceWords(time.getAttribute('datetime'))
 }
 
 const writers = {
@@ -41,13 +41,13 @@ const writers = {
     const iso = typeof value === 'number' || typeof value === 'string' ? new Date(value) : undefined
     if (iso === undefined || Number.isNaN(iso.valueOf())) return
     element.setAttribute('datetime', iso.toISOString())
-    element.title = iso.toISOString().slice(0, 19).replace('T', ' ') + ' UTC'
+    element.title = exact.format(iso)
     showTime(element)
   },
   A(element, value) {
     const base = element.dataset.base ?? '/url?url='
     element.href = base + encodeURIComponent(value) + (element.dataset.end ?? '')
-    element.textContent = show(element.dataset.cut === undefined ? value : String(value).slice(0, Number(element.dataset.cut)))
+    element.textContent = element.dataset.label ?? show(element.dataset.cut === undefined ? value : String(value).slice(0, Number(element.dataset.cut)))
   },
   SPAN(element, value) {
     if (element.classList.contains('pill')) element.className = pills[value] ?? 'pill'
@@ -58,7 +58,12 @@ const writers = {
 function show(value) {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return value.toLocaleString('en-US')
-  return String(typeof value === 'object' ? JSON.stringify(value) : value).replace(unshowable, '\\ufffd')
+  return String(typeof value === 'object' ? showDetails(value) : value).replace(unshowable, '\\ufffd')
+}
+
+function showDetails(details) {
+  const words = Object.entries(details).filter(([, value]) => typeof value !== 'object')
+  return words.map(([name, value]) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ' ' + letter.toLowerCase()) + ' ' + value).join(', ')
 }
 
 function fill(row, values) {
@@ -147,12 +152,20 @@ function rowOf(id, list = 'jobs') {
   return document.querySelector('[data-live="' + list + '"] [data-id="' + CSS.escape(id) + '"]')
 }
 
+// The title and the sentence of a problem or milestone, with the address that the sentence does not name.
+function describe({ kind = '', message, target }) {
+  const words = String(kind).replaceAll('-', ' ')
+  const text = message ?? ''
+  const start = /^\\w+:\\/\\//.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
+  const sentence = text === '' || /[.!?]$/.test(text) ? start : start + '.'
+  const rest = target && !sentence.includes(target) ? ' ' + target : ''
+  return { title: words.charAt(0).toUpperCase() + words.slice(1), message: sentence + rest }
+}
+
 function addNote(name) {
   return (values) => {
     if (!matchesFilters(values)) return
-    const { target, message, ts } = values
-    const shortened = target && message ? message.replaceAll(target, 'it') : message
-    schedule(() => addRow(name, { ...values, message: shortened, at: ts ?? Date.now() }))
+    schedule(() => addRow(name, { ...values, ...describe(values), at: values.ts ?? Date.now() }))
   }
 }
 
@@ -202,24 +215,46 @@ const listeners = {
   },
 }
 
-// The style sheet shows dark colors if the system prefers them. A theme chosen in the dashboard overrides that media condition.
-function showTheme() {
-  let chosen
+// The style sheet has the dark colors once, in a media query. A chosen theme replaces the condition of that query.
+const themes = ['auto', 'light', 'dark']
+const darkRules = [...document.styleSheets]
+  .flatMap(({ cssRules }) => [...cssRules])
+  .filter((rule) => rule.media?.mediaText === '(prefers-color-scheme: dark)')
+
+function readTheme() {
   try {
-    chosen = localStorage.getItem('pharos-theme')
+    const chosen = localStorage.getItem('pharos-theme')
+    return themes.includes(chosen) ? chosen : 'auto'
   } catch {
-    return
+    return 'auto'
   }
-  const condition = { light: 'not all', dark: 'all' }[chosen]
-  if (condition === undefined) return
-  for (const { cssRules } of document.styleSheets)
-    for (const rule of cssRules)
-      if (rule.media?.mediaText === '(prefers-color-scheme: dark)') rule.media.mediaText = condition
-  document.documentElement.style.colorScheme = chosen
 }
 
-showTheme()
-document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+function showTheme(chosen) {
+  const condition = { auto: '(prefers-color-scheme: dark)', light: 'not all', dark: 'all' }[chosen]
+  for (const rule of darkRules) rule.media.mediaText = condition
+  document.documentElement.style.colorScheme = chosen === 'auto' ? '' : chosen
+  const word = { auto: 'System', light: 'Light', dark: 'Dark' }[chosen]
+  const label = document.createElement('span')
+  label.className = 'theme-word'
+  label.textContent = ' ' + word
+  themeButton?.replaceChildren({ auto: '\\u25d0', light: '\\u2600', dark: '\\u263e' }[chosen], label)
+  themeButton?.setAttribute('aria-label', 'Colours: ' + word)
+}
+
+const themeButton = document.querySelector('[data-theme]')
+if (themeButton !== null) {
+  themeButton.hidden = false
+  themeButton.addEventListener('click', () => {
+    const next = themes[(themes.indexOf(readTheme()) + 1) % themes.length]
+    try {
+      if (next === 'auto') localStorage.removeItem('pharos-theme')
+      else localStorage.setItem('pharos-theme', next)
+    } catch {}
+    showTheme(next)
+  })
+}
+showTheme(readTheme())
 showTimes(document)
 setInterval(() => showTimes(document), 15000)
 

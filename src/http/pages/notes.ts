@@ -13,14 +13,15 @@ import {
   type Row,
   writeAddress,
   writeControls,
-  writeDetails,
   writeField,
   writeFilters,
   writeMoment,
   writePager,
   writePill,
+  writeSentence,
   writeTable,
   writeText,
+  writeTitle,
 } from './parts.ts'
 import { readLimit, readNumber, readText } from './query.ts'
 
@@ -89,9 +90,9 @@ async function renderNotes(c: Context, log: JobLog, noteList: NoteList): Promise
     body: html`<p class="quiet">${noteList.intro}</p>
 ${writeControls(
   writeFilters(noteList.path, [
-    writeField('Job', 'job', job),
+    writeField('Crawl', 'job', job),
     writeField('Kind', 'kind', kind),
-    writeField('Scope', 'scope', scope),
+    writeField('Host', 'scope', scope),
   ]),
   links,
 )}
@@ -112,31 +113,33 @@ type NoteFacts = Omit<StoredNote, 'id' | 'at'> & { readonly at: number | null }
 
 function columnsOf({ severityOf }: NoteList): readonly Column[] {
   return [
-    { label: 'When', look: 'time' },
+    { label: 'What', look: 'address' },
     ...(severityOf === null ? [] : [{ label: 'Severity', look: 'word' }]),
-    { label: 'Kind', look: 'word' },
-    { label: 'Scope', look: 'word' },
-    { label: 'About' },
-    { label: 'Message', look: 'address' },
-    { label: 'Queue', look: 'word' },
+    { label: 'Host', look: 'word' },
+    { label: 'When', look: 'time' },
+    { label: 'Crawl', look: 'word' },
   ]
 }
 
-/** The message with `it` instead of the address, which has its own column. */
-function shorten({ message, target }: NoteFacts): string {
-  return message === null || target === null || target === '' ? (message ?? '') : message.replaceAll(target, 'it')
+/** The message as a sentence, in which the address that it is about is a link; after the sentence if it does not name the address. */
+function writeWhat({ message, target }: NoteFacts): Html {
+  const sentence = writeSentence(message ?? '')
+  const link = target === null || target === '' ? null : isWebUrl(target) ? writeAddress(target) : writeText(target)
+  const at = target === null || link === null ? -1 : sentence.indexOf(target)
+  if (link !== null && target !== null && at !== -1) {
+    return html`${writeText(sentence.slice(0, at))}${link}${writeText(sentence.slice(at + target.length))}`
+  }
+  return html`${writeText(sentence, 'message')}${link === null ? '' : html` ${link}`}`
 }
 
 function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
   return {
     cells: [
-      writeMoment(note.at),
+      html`<b class="text" data-field="title">${writeTitle(note.kind)}</b><br> ${writeWhat(note)}`,
       ...(severityOf === null ? [] : [writePill(severityOf(note.kind), 'severity')]),
-      writeText(note.kind, 'kind'),
       writeText(note.scope ?? '', 'scope'),
-      isWebUrl(note.target ?? '') ? writeAddress(note.target ?? '') : writeText(note.target ?? '', 'target'),
-      html`${writeText(shorten(note), 'message')}${writeDetails(note.details)}`,
-      html`<a class="mono" href="/queues/${encodeURIComponent(note.jobId)}/ssr" data-field="jobId" data-base="/queues/" data-end="/ssr" data-cut="8">${note.jobId.slice(0, 8)}</a>`,
+      writeMoment(note.at),
+      html`<a href="/queues/${encodeURIComponent(note.jobId)}/ssr" data-field="jobId" data-base="/queues/" data-end="/ssr" data-label="Show">Show</a>`,
     ],
   }
 }

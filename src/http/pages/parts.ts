@@ -109,15 +109,29 @@ export function writePillClasses(): string {
   return JSON.stringify(Object.fromEntries(Object.keys(TONES).map((word) => [word, pillClass(word)])))
 }
 
-/** Longer details are collapsed. */
-const MAX_INLINE_CHARS = 200
-
-/** The details of a message as JSON, collapsed when they are long. */
+/** The details of a message in words: `pages 12, articles 3`. Lists and nested details are left out. */
 export function writeDetails(details: Readonly<Record<string, unknown>> | null): Html {
-  const text = details === null ? '' : JSON.stringify(details)
-  if (text.length > MAX_INLINE_CHARS)
-    return html`<details><summary class="quiet">Details</summary><small class="mono">${writeText(text)}</small></details>`
-  return html`<small class="mono" data-field="details">${text === '' ? '' : writeText(text)}</small>`
+  const words = Object.entries(details ?? {}).flatMap(([name, value]) =>
+    typeof value === 'object' ? [] : [`${splitName(name)} ${typeof value === 'number' ? writeNumber(value) : value}`],
+  )
+  return html`<small data-field="details">${words.length === 0 ? '' : writeText(words.join(', '))}</small>`
+}
+
+/** `totalPages` → `total pages`, `missing-hub` → `missing hub` */
+function splitName(name: string): string {
+  return name.replaceAll('-', ' ').replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+/** A kind of problem or milestone as a title: `missing-hub` → `Missing hub` */
+export function writeTitle(kind: string): string {
+  return kind.charAt(0).toUpperCase() + splitName(kind.slice(1))
+}
+
+/** A message as a sentence: capital first, full stop last. An address at the beginning stays as it is. */
+export function writeSentence(message: string): string {
+  const isAddress = /^\w+:\/\//.test(message)
+  const start = isAddress ? message : message.charAt(0).toUpperCase() + message.slice(1)
+  return message === '' || /[.!?]$/.test(message) ? start : `${start}.`
 }
 
 /** A column of a table. */
@@ -257,7 +271,8 @@ export function writeChoice(
   none = 'any',
 ): Html {
   const options = choices.map(
-    (choice) => html`<option value="${choice}"${choice === value ? html` selected` : ''}>${choice}</option>`,
+    (choice) =>
+      html`<option value="${choice}"${choice === value ? html` selected` : ''}>${choice.replaceAll('-', ' ')}</option>`,
   )
   return html`<label>${label}<select name="${name}"><option value="">${none}</option>${options}</select></label>`
 }

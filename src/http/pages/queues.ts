@@ -38,7 +38,7 @@ export async function renderQueues(c: Context, log: JobLog): Promise<Html> {
     title: 'Queues',
     section: 'Queues',
     live: {},
-    body: html`<p class="quiet">Each crawl of this server has a queue, which records every event of its addresses. <a href="/queues/latest">Go to the latest one</a></p>
+    body: html`<p class="quiet">Each crawl has a queue, which records what happened to each of its addresses. <a href="/queues/latest">Go to the latest one</a></p>
 ${writeTable({
   caption: html`${items.length < total ? `The newest ${writeNumber(items.length)} of ${writeNumber(total)}` : countOf(total, 'queue')}`,
   columns: [
@@ -198,10 +198,10 @@ ${writeFacts(
   ],
   'pairs',
 )}
-${writeFacts([
-  ['Id', html`<code>${job.id}</code>`],
-  ['Arguments', html`<code>${writeText(job.args.join(' '))}</code>`],
-])}</section>
+<details><summary>Technical details</summary>${writeFacts([
+    ['Id', html`<code>${job.id}</code>`],
+    ['Arguments', html`<code>${writeText(job.args.join(' '))}</code>`],
+  ])}</details></section>
 ${writeCounters([
   ['Visited', 'visited', progress?.visited ?? 0],
   ['Downloaded', 'downloaded', progress?.downloaded ?? 0],

@@ -1,14 +1,18 @@
 /**
- * The colors, sizes and spacing that the server-rendered pages and the dashboard share. `tokens.css` beside this file holds the same for
- * the dashboard's build, and a test keeps both equal. Text and its background have a contrast of at least 4.5 to 1 in both color schemes.
+ * Colors, type scale and spacing of all pages: those of the server, the dashboard and the local page. Text and its background have a
+ * contrast of at least 4.5 to 1 in both color schemes.
  */
 export const TOKENS_CSS = `:root {
   color-scheme: light dark;
   --font: system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
   --mono: ui-monospace, "SFMono-Regular", Menlo, Consolas, "Liberation Mono", monospace;
+  --size-tiny: 0.75rem;
   --size-small: 0.8125rem;
   --size: 0.9375rem;
-  --size-large: 1.25rem;
+  --size-h3: 1rem;
+  --size-h2: 1.125rem;
+  --size-h1: 1.5rem;
+  --size-figure: 1.375rem;
   --space-1: 0.25rem;
   --space-2: 0.5rem;
   --space-3: 0.75rem;
@@ -16,10 +20,13 @@ export const TOKENS_CSS = `:root {
   --space-6: 1.5rem;
   --space-8: 2rem;
   --radius: 6px;
+  --control: 2.25rem;
+  --page: 82rem;
   --ground: #f6f7f9;
   --surface: #ffffff;
   --surface-2: #eef1f5;
   --line: #d6dce4;
+  --field: #8592a5;
   --text: #17202b;
   --text-2: #536072;
   --accent: #0b5cad;
@@ -51,6 +58,7 @@ export const TOKENS_CSS = `:root {
     --surface: #171e27;
     --surface-2: #202936;
     --line: #313d4d;
+    --field: #6a7a90;
     --text: #e5eaf1;
     --text-2: #a0adbd;
     --accent: #74b5f5;

@@ -83,7 +83,7 @@ function writeHistory(description: AddressDescription): Html {
   return html`<section class="panel"><h2>History</h2><ol class="outline">${events.map(
     ({ at, text, url }) =>
       html`<li>${writeMoment(at)} it ${writeText(text)}${url === null ? '' : html`, see ${writeAddress(url)}`}</li>`,
-  )}</ol><p><a href="${writeHref('/api/url-details', { url: description.url })}">All of it as JSON</a></p></section>`
+  )}</ol><p><a href="${writeHref('/api/url-details', { url: description.url })}">All of it, for programs</a></p></section>`
 }
 
 /** The HTTP status and its detail, unless the detail only repeats the status. */
@@ -96,7 +96,7 @@ function writeKnown({ source, row, target, aliases, refusal, text, storedAnalysi
   return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
 ${writeFacts([
   ['State', html`${writePill(row.state)} ${STATE_WORDS[row.state]}`],
-  ['Why', reason === null ? null : html`${REASON_WORDS[reason]} <span class="quiet">(${reason})</span>`],
+  ['Why', reason === null ? null : html`<span title="${reason}">${REASON_WORDS[reason]}</span>`],
   ['Rule', pattern === null || pattern === '' ? null : html`<code>${writeText(pattern)}</code>`],
   ['Content', target === null ? null : html`held by ${writeAddress(target.url)}`],
   [

@@ -22,6 +22,7 @@ import {
   writePager,
   writePercent,
   writePill,
+  writeSentence,
   writeTable,
   writeText,
 } from './parts.ts'
@@ -144,7 +145,7 @@ function entryRow(entry: AddressEntry): Row {
       writePill(entry.state),
       reason === null
         ? ''
-        : html`${reason}<small>${REASON_WORDS[reason]}${pattern === null || pattern === '' ? '' : html`: ${writeText(pattern)}`}</small>`,
+        : html`<span title="${reason}">${writeSentence(REASON_WORDS[reason])}</span>${pattern === null || pattern === '' ? '' : html`<small>Rule: ${writeText(pattern)}</small>`}`,
       entry.status ?? '',
       entry.depth,
       entry.wordCount === null ? '' : writeNumber(entry.wordCount),

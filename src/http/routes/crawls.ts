@@ -111,6 +111,34 @@ export const crawlRoutes: readonly Route[] = [
   }),
   createRoute({
     method: 'get',
+    path: '/api/crawl-history',
+    group: GROUP,
+    summary: 'The counters of the running crawls over time, since this server first saw each of them.',
+    answers: {
+      200: {
+        what: 'The samples of each crawl, oldest first. They are in the memory of the server, and a restart forgets them.',
+        schema: z.object({
+          items: z.array(
+            z.object({
+              id: z.string(),
+              samples: z.array(
+                z.object({
+                  at: z.int().describe('In milliseconds since 1970.'),
+                  visited: z.int(),
+                  errors: z.int(),
+                  queueSize: z.int(),
+                }),
+              ),
+            }),
+          ),
+        }),
+      },
+    },
+    run: async (_, { crawlHistory, externalCrawls }) =>
+      reply({ items: crawlHistory.read(await externalCrawls.list()) }),
+  }),
+  createRoute({
+    method: 'get',
     path: '/api/crawl-types',
     group: GROUP,
     summary: 'The crawl types.',

@@ -148,11 +148,8 @@ export const sourceRoutes: readonly Route[] = [
         // A concurrent request may have started the same source meanwhile.
         if (hasOpenJob(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
         if (everyMs !== undefined) await setRefreshInterval(library, source, everyMs)
-        const request = await createSourceRequest(library, source, {
-          kind,
-          ...withoutUndefined({ planner, force }),
-          ...options,
-        })
+        const input = { kind, ...withoutUndefined({ planner, force }), ...options }
+        const request = await createSourceRequest(library, source, input, true)
         const job = await ports.dispatcher.enqueue(request).catch(async (error: unknown) => {
           // A refused crawl leaves no new source behind.
           await withdrawUnstarted(library, prepared)

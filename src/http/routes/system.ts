@@ -60,10 +60,11 @@ export const systemRoutes: readonly Route[] = [
           allowsSeveral: z.boolean().describe('Whether several crawls may run at once.'),
           eventStreams: z.int(),
           store: z.enum(['ready', 'unavailable']),
+          hasFindings: z.boolean().describe('Whether the library has places, hubs or analysis runs.'),
         }),
       },
     },
-    async run(_, { ports, events, externalCrawls }) {
+    async run(_, { ports, events, externalCrawls, hasFindings }) {
       const jobs = ports.dispatcher.list()
       const count = (status: JobView['status']) => jobs.filter((job) => job.status === status).length
       return reply({
@@ -72,6 +73,7 @@ export const systemRoutes: readonly Route[] = [
         jobs: { queued: count('queued'), running: count('running') },
         allowsSeveral: ports.dispatcher.slots > 1,
         eventStreams: events.count,
+        hasFindings: await hasFindings(),
         store: await withLibraryOr(
           ports,
           (library) => probe(library).then(() => 'ready'),

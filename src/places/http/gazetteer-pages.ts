@@ -63,8 +63,8 @@ export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Htm
   const mentions = await readMentions(ports, MAX_ON_MAP, host)
   const isEmpty = summary.countries + summary.regions + summary.cities + summary.others === 0
   return renderPage({
-    title: 'Gazetteer',
-    section: 'Gazetteer',
+    title: 'Places',
+    section: 'Places',
     body: html`${writeCounters([
       ['Countries', 'countries', summary.countries],
       ['Regions', 'regions', summary.regions],
@@ -178,7 +178,7 @@ async function renderList(
   { gazetteer }: AnalysisStores,
   path: string,
   kind: PlaceKind | undefined,
-  title = 'Places',
+  title = 'Gazetteer',
 ): Promise<Html> {
   const text = readText(c, 'q')
   const cc = readText(c, 'cc')

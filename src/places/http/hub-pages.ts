@@ -53,7 +53,7 @@ export async function renderHubs(c: Context, { placeHubs, gazetteer }: AnalysisS
   const query = { host, place: placeText, kind: placeKind, topic: topicSlug }
   return renderPage({
     title: 'Hubs',
-    section: 'Gazetteer',
+    section: 'Hubs',
     body: html`<p class="quiet">Hubs are pages that mainly link to articles about a place, or about one topic in that place. Crawls of the type intelligent look for them, and an <a href="/analysis/ssr">analysis</a> finds them among stored pages.</p>
 <div class="controls">${writeFilters(PATH, [
       writeField('Host', 'host', host),

@@ -157,7 +157,7 @@ export const TREE_ADDRESS: RegExp =
   /^(?:[\w-]+\/[\w.-]+$|git[+@:]|ssh:|(?:pkg|npm|pypi|crates|cargo|maven):)|\.(?:git\/?|zip|tar|tgz|tar\.(?:gz|zst))$/i
 
 /** Matches local paths, which may only be added on the machine itself. */
-const LOCAL_PATH = /^(?:[/~]|\.{1,2}(?:\/|$)|(?:git\+)?file:)/i
+export const LOCAL_PATH: RegExp = /^(?:[/~]|\.{1,2}(?:\/|$)|(?:git\+)?file:|[a-z]:[\\/])/i
 
 /** Validates a start address; returns null if it can be sent. */
 export function findUrlProblem(text: string): string | null {

@@ -5,10 +5,13 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
-import type { CrawlDetail, QueueItem, QueueList } from '../api.ts'
+import type { CrawlDetail, CrawlItem, QueueItem, QueueList, SourceItem } from '../api.ts'
 import { now } from '../clock.ts'
-import { endedCount } from '../live.ts'
+import { endedCount, liveJobs } from '../live.ts'
 import { request } from '../request.ts'
+import { ActionButton } from '../sources/action-button.tsx'
+import { sources } from '../sources/source-list.ts'
+import { describeSourceState, findRemedy } from '../sources/source-state.ts'
 
 const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
   queued: 'quiet',
@@ -19,11 +22,21 @@ const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
   cancelled: 'warn',
 }
 
+const MARKS: Readonly<Record<QueueItem['status'], string>> = {
+  queued: '…',
+  running: '⟳',
+  done: '✓',
+  failed: '✕',
+  stopped: '■',
+  cancelled: '■',
+}
+
 const MAX_SHOWN = 10
 
 /** The jobs that ended last, with their results. */
 export function EndedJobs(): JSX.Element | null {
   const items = useSignal<readonly QueueItem[]>([])
+  const jobs = liveJobs.value.map((job) => job.item.value)
   useSignalEffect(() => {
     endedCount.value
     void request<QueueList>(`/api/queues?limit=${MAX_SHOWN * 2}`).then((answer) => {
@@ -40,7 +53,7 @@ export function EndedJobs(): JSX.Element | null {
           <thead>
             <tr>
               <th scope="col">Result</th>
-              <th scope="col">Started at</th>
+              <th scope="col">Crawl</th>
               <th scope="col" class="number">
                 Saved
               </th>
@@ -59,7 +72,7 @@ export function EndedJobs(): JSX.Element | null {
           </thead>
           <tbody>
             {items.value.map((item) => (
-              <EndedJob key={item.id} item={item} />
+              <EndedJob key={item.id} item={item} source={findSource(item, items.value, jobs)} />
             ))}
           </tbody>
         </table>
@@ -71,7 +84,24 @@ export function EndedJobs(): JSX.Element | null {
   )
 }
 
-function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
+/** The source that a crawl left incomplete; only for its last crawl, and while no other one runs. */
+function findSource(
+  { id, url }: QueueItem,
+  items: readonly QueueItem[],
+  jobs: readonly CrawlItem[],
+): SourceItem | undefined {
+  const isLast = items.find((item) => item.url === url)?.id === id
+  const found = isLast ? sources.value?.find((source) => source.url === url) : undefined
+  return found === undefined || describeSourceState(found, jobs).isBusy ? undefined : found
+}
+
+/** An ended job, with the source that it left incomplete. */
+interface EndedJobInput {
+  readonly item: QueueItem
+  readonly source: SourceItem | undefined
+}
+
+function EndedJob({ item, source }: EndedJobInput): JSX.Element {
   const { id, url, status, startedAt, endedAt } = item
   const detail = useSignal<CrawlDetail | null>(null)
   useEffect(() => {
@@ -80,12 +110,17 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
     })
   }, [id])
   const { metrics, lastProgress, problem, sourceId } = detail.value ?? {}
+  const remedy = source === undefined ? undefined : findRemedy(source)
   const [from, to] = [startedAt, endedAt].map((text) => (text === null ? null : Date.parse(text)))
   const count = (value: number | undefined) => (value === undefined ? '' : writeNumber(value))
   return (
     <tr data-ended={id}>
       <td data-label="Result">
-        <Pill word={status} tone={TONES[status]} />
+        {status === 'done' && (metrics?.unread ?? 0) > 0 ? (
+          <Pill word="page limit" tone="limit" mark="◧" />
+        ) : (
+          <Pill word={status} tone={TONES[status]} mark={MARKS[status]} />
+        )}
       </td>
       <td class="address">
         <a href={sourceId ? `#/sources/${encodeURIComponent(sourceId)}` : `/queues/${encodeURIComponent(id)}/ssr`}>
@@ -95,10 +130,8 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
           queue
         </a>
         {problem ? <small class="problem">{problem}</small> : null}
-        {sourceId && problem?.includes('needs-rendering') ? (
-          <a class="small" href={`#/sources/${encodeURIComponent(sourceId)}`}>
-            Read it in a browser
-          </a>
+        {remedy !== undefined && source !== undefined ? (
+          <ActionButton id={source.id} action={remedy} class="compact" />
         ) : null}
       </td>
       <td class="number" data-label="Saved">

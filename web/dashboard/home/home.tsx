@@ -1,35 +1,58 @@
 import type { JSX } from 'preact'
-import { AnalysisPanel } from '../analysis/analysis-panel.tsx'
 import { libraryOutage } from '../library-outage.ts'
 import { connection, liveJobs } from '../live.ts'
+import { readSources, sources } from '../sources/source-list.ts'
+import { useLiveRefresh } from '../use-live-refresh.ts'
+import { Attention } from './attention.tsx'
 import { EndedJobs } from './ended-jobs.tsx'
 import { JobCard } from './job-card.tsx'
 import { LazyWorkers } from './lazy-workers.tsx'
 import { StartForm } from './start-form.tsx'
+import { Totals } from './totals.tsx'
 
-/** Starts crawls, and lists the queued, running and ended ones. */
+/** The home page: the size of the library, what needs attention, and what is crawled. */
 export function Home(): JSX.Element {
   const jobs = liveJobs.value
+  useLiveRefresh(readSources)
   return (
-    <div class={jobs.length === 0 ? 'home' : 'home has-jobs'}>
+    <>
       <div class="head">
-        <h1>Crawler</h1>
+        <h1>Home</h1>
         <Connection />
       </div>
+      <Totals />
       <StartForm />
-      <section class="now" aria-label="Running and queued crawls">
-        <h2>Now</h2>
-        {jobs.length === 0 ? (
-          <div class="panel empty">
-            <p>{libraryOutage.value === null ? 'Nothing is being crawled.' : 'Running crawls are unknown for now.'}</p>
-          </div>
-        ) : (
-          jobs.map((job) => <JobCard key={job.id} job={job} />)
+      <section aria-label="Running and queued crawls">
+        {jobs.length === 0 ? null : (
+          <h2>
+            Running now <span class="quiet">{jobs.length}</span>
+          </h2>
         )}
+        {jobs.map((job) => (
+          <JobCard key={job.id} job={job} />
+        ))}
+        {jobs.length === 0 ? (
+          <p class="quiet small">
+            {libraryOutage.value === null ? 'Nothing is being crawled.' : 'Running crawls are unknown for now.'}
+          </p>
+        ) : null}
       </section>
+      {sources.value?.length === 0 && jobs.length === 0 ? <Welcome /> : null}
+      <Attention />
       <LazyWorkers />
-      <AnalysisPanel />
       <EndedJobs />
+    </>
+  )
+}
+
+/** Shown for an empty library. */
+function Welcome(): JSX.Element {
+  return (
+    <div class="panel empty">
+      <p>The library is empty. Enter the address of a documentation above, or:</p>
+      <p>
+        <a href="#/sources?add=1">Add a repository, package or archive</a> · <a href="/local/">Read a local folder</a>
+      </p>
     </div>
   )
 }

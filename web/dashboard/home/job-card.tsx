@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { ConfirmDialog } from '../../shared/dialog.tsx'
@@ -10,6 +10,8 @@ import { now } from '../clock.ts'
 import { libraryOutage } from '../library-outage.ts'
 import { type LiveJob, readJobs } from '../live.ts'
 import { type Refusal, send } from '../request.ts'
+import { sources } from '../sources/source-list.ts'
+import { writeVersion } from '../sources/source-state.ts'
 import { SiteFindings } from '../understanding/site-findings.tsx'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import { Notes } from './notes.tsx'
@@ -24,7 +26,7 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
     <article class="panel job" aria-label={`Crawl of ${item.url}`} data-job={job.id}>
       <header class="job-head">
         <div class="job-title">
-          <h3>{item.url}</h3>
+          <h3>{nameOf(item.url)}</h3>
           <p class="quiet small">
             <JobStage job={job} /> {isWaiting ? 'waiting in the queue' : <Since job={job} />}
             {item.elsewhere ? null : (
@@ -47,23 +49,41 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
         <>
           {/* While the library is unavailable, a missing progress report does not mean zero pages. */}
           {progress === null && libraryOutage.value !== null ? null : (
-            <div class="job-body">
-              <JobFigures job={job} />
-              <RateChart rates={job.rates} />
-            </div>
-          )}
-          {progress === null || item.elsewhere ? null : (
-            <div class="job-body">
-              <Fetching progress={progress} />
-              <Hosts progress={progress} />
-            </div>
+            <>
+              <JobProgress job={job} />
+              <div class="job-body">
+                <JobFigures job={job} />
+                <RateChart rates={job.rates} />
+              </div>
+            </>
           )}
           <Notes job={job} />
           <JobUnderstanding job={job} />
+          {progress === null || item.elsewhere ? null : (
+            <details class="job-details">
+              <summary>Details</summary>
+              <div class="job-body">
+                <Fetching progress={progress} />
+                <Hosts progress={progress} />
+              </div>
+            </details>
+          )}
           <Lines lines={job.lines.value} />
         </>
       )}
     </article>
+  )
+}
+
+/** The name of the source with this start address, and the address; only the address before the source is known. */
+function nameOf(url: string): ComponentChildren {
+  const source = sources.value?.find((candidate) => candidate.url === url)
+  if (source === undefined) return url
+  return (
+    <>
+      {source.name}
+      {writeVersion(source)} <span class="job-url">{url}</span>
+    </>
   )
 }
 
@@ -77,6 +97,33 @@ function Since({ job }: { readonly job: LiveJob }): JSX.Element | null {
   const { startedAt } = job.item.value
   if (startedAt === null) return null
   return <span title={writeMoment(Date.parse(startedAt))}>for {writeSpan(now.value - Date.parse(startedAt))}</span>
+}
+
+/** How much of the known addresses was visited, and how long the rest takes at the average rate of the run. */
+function JobProgress({ job }: { readonly job: LiveJob }): JSX.Element | null {
+  const { visited = 0, queueSize = 0, paused = false } = job.progress.value ?? {}
+  const known = visited + queueSize
+  if (known === 0) return null
+  // New pages lead to further addresses, so a crawl that still has a queue is never complete.
+  const percent = Math.min(queueSize > 0 ? 99 : 100, Math.floor((visited * 100) / known))
+  const rate = job.rates.readAverage(now.value)
+  const isEstimated = !paused && queueSize > 0 && rate > 0
+  return (
+    <div class="job-progress">
+      <progress max={known} value={visited} aria-label={`Visited addresses of ${job.item.value.url}`} />
+      <span class="small">
+        <b>{percent} %</b> of {countOf(known, 'known address')}
+        {isEstimated ? <span class="quiet">, about {writeEstimate((queueSize * 1000) / rate)} left</span> : null}
+      </span>
+    </div>
+  )
+}
+
+/** `less than a minute`, `4 minutes`, `2 hours`: an estimate is not more exact. */
+function writeEstimate(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 1) return 'less than a minute'
+  return minutes < 90 ? countOf(minutes, 'minute') : countOf(Math.round(minutes / 60), 'hour')
 }
 
 function JobFigures({ job }: { readonly job: LiveJob }): JSX.Element {

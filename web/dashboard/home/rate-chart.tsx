@@ -8,7 +8,7 @@ import type { RateWindow } from './rate-window.ts'
 
 const HEIGHT = 92
 
-/** Draws the pages per second of the last two minutes. The same value is shown as a number beside the chart. */
+/** Draws the pages per second of the run, at most of the past hour. The current value is shown as a number beside the chart. */
 export function RateChart({ rates }: { readonly rates: RateWindow }): JSX.Element {
   const container = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot | null>(null)
@@ -35,6 +35,7 @@ export function RateChart({ rates }: { readonly rates: RateWindow }): JSX.Elemen
   useSignalEffect(() => {
     const moment = now.value
     chart.current?.setData(readData(rates, moment))
+    container.current?.setAttribute('data-from', String(rates.startedAt ?? ''))
   })
 
   useSignalEffect(() => {
@@ -42,7 +43,14 @@ export function RateChart({ rates }: { readonly rates: RateWindow }): JSX.Elemen
     chart.current?.redraw(false, true)
   })
 
-  return <div class="rate-chart" ref={container} role="img" aria-label="Pages per second in the last two minutes" />
+  return (
+    <div
+      class="rate-chart"
+      ref={container}
+      role="img"
+      aria-label="Pages per second since the crawl began, at most of the past hour"
+    />
+  )
 }
 
 function readData(rates: RateWindow, moment: number = Date.now()): uPlot.AlignedData {
@@ -106,5 +114,6 @@ function roundUp(max: number): number {
 }
 
 function writeAxisLabel(seconds: number): string {
-  return seconds < 1 ? 'now' : `−${Math.round(seconds)} s`
+  if (seconds < 1) return 'now'
+  return seconds < 120 ? `−${Math.round(seconds)} s` : `−${Math.round(seconds / 60)} min`
 }

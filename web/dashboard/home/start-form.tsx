@@ -76,38 +76,38 @@ export function StartForm(): JSX.Element {
 
   return (
     <form class="panel start" ref={form} noValidate onSubmit={(event) => void start(event)} aria-label="Start a crawl">
-      <div class="start-row">
+      <div class="start-line">
         <TextField
           {...shared}
           name="startUrl"
-          label="Start at"
+          label="Start a crawl at"
           inputMode="url"
           placeholder="https://example.com/docs/"
           size="wide"
         />
-        <TypeField {...shared} types={types} />
         <button type="submit" class="primary" disabled={isBusy.value}>
           {isBusy.value ? 'Starting' : 'Start crawl'}
         </button>
       </div>
-      <div class="start-row">
-        <Field {...shared} name="scope" label="Scope">
-          {(props) => (
-            <select {...props} value={fields.value.scope}>
-              {REACHES.map((reach) => (
-                <option key={reach} value={reach}>
-                  {REACH_WORDS[reach]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <TextField {...shared} name="depth" label="Link depth" inputMode="numeric" placeholder="any" />
-        <TextField {...shared} name="maxPages" label="Page limit" inputMode="numeric" placeholder="none" />
-      </div>
-      {isPlanned(fields.value) ? <PlanFields {...shared} /> : null}
       <details class="advanced">
-        <summary>More settings</summary>
+        <summary>Options</summary>
+        <div class="start-row">
+          <TypeField {...shared} types={types} />
+          <Field {...shared} name="scope" label="Scope">
+            {(props) => (
+              <select {...props} value={fields.value.scope}>
+                {REACHES.map((reach) => (
+                  <option key={reach} value={reach}>
+                    {REACH_WORDS[reach]}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <TextField {...shared} name="depth" label="Link depth" inputMode="numeric" placeholder="any" />
+          <TextField {...shared} name="maxPages" label="Page limit" inputMode="numeric" placeholder="none" />
+        </div>
+        {isPlanned(fields.value) ? <PlanFields {...shared} /> : null}
         <div class="start-row">
           <CheckField {...shared} name="useSitemap" label="Read sitemaps" onChange={matchType} />
           <CheckField {...shared} name="sitemapOnly" label="Sitemap only" onChange={matchType} />
@@ -157,10 +157,10 @@ export function StartForm(): JSX.Element {
             placeholder="default"
           />
         </div>
+        <p class="small start-foot">
+          <a href="#/sources?add=1">Add with a name, a version or patterns</a>
+        </p>
       </details>
-      <p class="small start-foot">
-        <a href="#/sources?add=1">Add with a name, a version or patterns</a>
-      </p>
       {isQueued.value && liveJobs.value.some(({ item }) => item.value.status === 'queued') ? (
         <output class="small">Other crawls are running; this one is queued.</output>
       ) : null}

@@ -9,6 +9,7 @@ import { readJobs } from '../live.ts'
 import { type Answer, type Refusal, request, send, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { describeAddress } from './describe-address.ts'
 import { EVERY_WORDS } from './schedule.tsx'
 
 /** The values of the form, as typed. */
@@ -63,8 +64,13 @@ const EMPTY: SourceFields = {
   every: 'never',
 }
 
+/** Called with the crawl that was started; null after an import. */
+interface AddSourceInput {
+  readonly onAdded: (started: StartedCrawl | null) => void
+}
+
 /** The dialog that adds a source. A query parameter opens it, so that other pages can link to it. */
-export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.Element {
+export function AddSource({ onAdded }: AddSourceInput): JSX.Element {
   const fields = useSignal(EMPTY)
   const problem = useSignal<string | null>(null)
   const refusal = useSignal<Refusal | null>(null)
@@ -89,14 +95,15 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
       refusal.value = answer.refusal
       return
     }
-    fields.value = EMPTY
+    // The fields stay until the crawl has read a page: a source without pages is not kept, and can be added again with other values.
+    if (file.value !== null) fields.value = EMPTY
     file.value = null
     acceptsLoss.value = false
     // Only a form reset clears a file input.
     if (form instanceof HTMLFormElement) form.reset()
     close()
     await readJobs()
-    onAdded()
+    onAdded(isStarted(answer.value) ? answer.value : null)
   }
   const text = (name: keyof SourceFields, label: string, placeholder: string, isWide = false) => (
     <TextField
@@ -137,43 +144,46 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
     >
       <div class="dialog-fields">
         {!hasFile && text('url', 'Address', 'https://example.com/docs/', true)}
-        {!hasFile && pasted.meaning !== undefined && <p class="field-note wide">Understood as {pasted.meaning}.</p>}
-        {isTree && text('path', 'Subfolder', pasted.path ?? 'all')}
-        {isRepository && text('ref', 'Branch, tag or commit', pasted.ref ?? 'the default branch')}
-        {text('name', 'Name', hasFile ? 'as before, or the host' : isTree ? 'automatic' : 'the host')}
-        {text('version', 'Version', 'none')}
-        {isSite && choice('reach', 'Scope', REACH_WORDS, true)}
-        {!hasFile && text('allow', 'Only paths like', '/guide/**')}
-        {!hasFile && text('block', 'No paths like', '/blog/**')}
-        {!hasFile && text('maxPages', 'Page limit', 'none')}
-        {!hasFile && text('maxDepth', isTree ? 'Folder depth' : 'Link depth', 'any')}
-        {isSite && choice('render', 'Read pages', RENDER_WORDS)}
-        {!hasFile && choice('chunks', 'Cut pages', CHUNK_WORDS)}
-        {!hasFile && choice('every', 'Crawl again', EVERY_WORDS)}
-        <FileField
-          label="Or a file of chunks"
-          onInput={(chosen) => {
-            file.value = chosen
-            acceptsLoss.value = false
-            problem.value = null
-            refusal.value = null
-          }}
-        />
-        {isLoss && (
-          <LossField
-            isAccepted={acceptsLoss.value}
-            onInput={(isAccepted) => {
-              acceptsLoss.value = isAccepted
+        {!hasFile && <Meaning text={fields.value.url} />}
+      </div>
+      <details class="advanced" open={hasFile || undefined}>
+        <summary>Advanced</summary>
+        <div class="dialog-fields">
+          {isTree && text('path', 'Subfolder', pasted.path ?? 'all')}
+          {isRepository && text('ref', 'Branch, tag or commit', pasted.ref ?? 'the default branch')}
+          {text('name', 'Name', hasFile ? 'as before, or the host' : isTree ? 'automatic' : 'the host')}
+          {text('version', 'Version', 'none')}
+          {isSite && choice('reach', 'Scope', REACH_WORDS, true)}
+          {!hasFile && text('allow', 'Only paths like', '/guide/**')}
+          {!hasFile && text('block', 'No paths like', '/blog/**')}
+          {!hasFile && text('maxPages', 'Page limit', 'none')}
+          {!hasFile && text('maxDepth', isTree ? 'Folder depth' : 'Link depth', 'any')}
+          {isSite && choice('render', 'Read pages', RENDER_WORDS)}
+          {!hasFile && choice('chunks', 'Cut pages', CHUNK_WORDS)}
+          {!hasFile && choice('every', 'Crawl again', EVERY_WORDS)}
+          <FileField
+            label="Or a file of chunks"
+            onInput={(chosen) => {
+              file.value = chosen
+              acceptsLoss.value = false
+              problem.value = null
+              refusal.value = null
             }}
           />
-        )}
-      </div>
-      <p class="field-note">
-        A web site; an archive (.zip, .tar, .tar.gz, .tgz, .tar.zst); a git repository (owner/name, its page on GitHub,
-        git@host:owner/name.git); or a package (npm:react@18, pypi:requests, crates:serde, maven:group:artifact). Or a
-        JSON file with chunks of another program, which replace the chunks that were imported before.
-      </p>
-      <p class="field-note">One pattern per line; * matches one part of a path, ** any number of parts.</p>
+          {isLoss && (
+            <LossField
+              isAccepted={acceptsLoss.value}
+              onInput={(isAccepted) => {
+                acceptsLoss.value = isAccepted
+              }}
+            />
+          )}
+        </div>
+        <p class="field-note">
+          Patterns: one per line; * matches one part of a path, ** any number of parts. A file of chunks is a JSON file
+          of another program, and replaces the chunks that were imported before.
+        </p>
+      </details>
       <p class="field-problem" role="alert">
         {problem.value ?? refusal.value?.message ?? ''}
       </p>
@@ -186,6 +196,36 @@ export function AddSource({ onAdded }: { readonly onAdded: () => void }): JSX.El
         </button>
       </div>
     </Modal>
+  )
+}
+
+/** The answer to a source that was added. */
+export interface StartedCrawl {
+  readonly jobId: string
+  readonly source: { readonly id: string; readonly url: string }
+}
+
+function isStarted(value: unknown): value is StartedCrawl {
+  return typeof value === 'object' && value !== null && 'jobId' in value
+}
+
+/** What the typed address was understood as, or what can be typed. A folder of a machine is read by that machine. */
+function Meaning({ text }: { readonly text: string }): JSX.Element {
+  const { isFolder, words } = describeAddress(text)
+  if (isFolder) {
+    return (
+      <p class="field-note wide" role="status">
+        A server does not read folders of a machine. Read this one <a href="/local/">in your browser</a>, where nothing
+        is uploaded, or add it on its machine: <code>pharos add {text.trim()}</code>
+      </p>
+    )
+  }
+  return (
+    <p class="field-note wide" role="status">
+      {words === ''
+        ? 'A web site, a git repository (owner/name), a package (npm:react@18, pypi:requests, crates:serde, maven:group:artifact) or an archive (.zip, .tar.gz).'
+        : `Understood as ${words}.`}
+    </p>
   )
 }
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { Balance } from '../api.ts'
-import { readCoverage, type Segment, sumOf, writeReason } from './coverage.ts'
+import { readCoverage, type Segment, STATE_WORDS, STATES, sumOf, writeReason } from './coverage.ts'
 
 /** The counts that a bar shows. */
 interface BarInput {
@@ -12,20 +12,41 @@ interface BarInput {
 /** Number of shades of a state's colour that distinguish its reasons. */
 const SHADES = 4
 
-/** A small bar for a table row. */
-export function CoverageLine({ balance, reasons }: BarInput): JSX.Element {
+/** A small bar for a table row, with the counts as links to the addresses. */
+export function CoverageLine({ id, balance, reasons }: BarInput & { readonly id: string }): JSX.Element {
   const inScope = readCoverage(balance, reasons).segments
-  const segments = STATES.flatMap((state) => {
-    const count = sumOf(inScope.filter((segment) => segment.state === state))
-    return count === 0 ? [] : [{ state, count }]
-  })
-  const label = segments.map(({ state, count }) => `${writeNumber(count)} ${state}`).join(', ')
+  // Addresses beyond a page limit are not left out for good, so they count as a state of their own.
+  const isUnread = ({ reason }: Segment) => reason === 'page-cap'
+  const segments = [
+    ...STATES.map((state) => ({
+      ...{ key: state, words: STATE_WORDS[state], query: `state=${state}` },
+      count: sumOf(inScope.filter((segment) => segment.state === state && !isUnread(segment))),
+    })),
+    ...[
+      {
+        key: 'unread',
+        words: 'not read',
+        query: 'state=skipped&reason=page-cap',
+        count: sumOf(inScope.filter(isUnread)),
+      },
+    ],
+  ].filter(({ count }) => count > 0)
+  const label = segments.map(({ words, count }) => `${writeNumber(count)} ${words}`).join(', ')
   return (
-    <div class="coverage-line" role="img" aria-label={label} title={label}>
-      {segments.map(({ state, count }) => (
-        <span key={state} class={`seg seg-${state}`} style={{ flexGrow: count }} />
-      ))}
-    </div>
+    <>
+      <div class="coverage-line" role="img" aria-label={label} title={label}>
+        {segments.map(({ key, count }) => (
+          <span key={key} class={`seg seg-${key}`} style={{ flexGrow: count }} />
+        ))}
+      </div>
+      <small class="coverage-counts">
+        {segments.map(({ key, words, query, count }) => (
+          <a key={key} href={`#/sources/${encodeURIComponent(id)}?${query}`}>
+            {writeNumber(count)} {words}
+          </a>
+        ))}
+      </small>
+    </>
   )
 }
 
@@ -50,7 +71,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
       <div class="coverage-bar">
         {segments.map((segment, i) => {
           const { state, reason, count } = segment
-          const label = `${reason === '' ? state : `${state}: ${writeReason(reason)}`}, ${share(count, total)}`
+          const label = `${reason === '' ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${writeReason(reason)}`}, ${share(count, total)}`
           return (
             <button
               key={`${state}/${reason}`}
@@ -69,7 +90,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
         {groups.map((state) => (
           <li key={state}>
             <LegendButton
-              label={state}
+              label={STATE_WORDS[state]}
               state={state}
               shade={0}
               count={sumOf(segments.filter((segment) => segment.state === state))}
@@ -120,8 +141,6 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
     </div>
   )
 }
-
-const STATES = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] as const
 
 /** An entry of the legend. */
 interface LegendInput {

@@ -32,11 +32,22 @@ export function sumOf(segments: readonly Segment[]): number {
   return segments.reduce((sum, { count }) => sum + count, 0)
 }
 
-const ORDER = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] as const
+/** The states in the order of the bar. */
+export const STATES = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] as const
+
+/** What each state means to a reader. */
+export const STATE_WORDS: Readonly<Record<(typeof STATES)[number], string>> = {
+  indexed: 'read',
+  unchanged: 'unchanged',
+  pending: 'to read',
+  skipped: 'left out',
+  failed: 'failed',
+  gone: 'gone',
+}
 
 /** The segments of a balance in the order of the bar. Skipped and failed addresses are split by reason, most frequent first. */
 function listSegments(balance: Balance, reasons: Readonly<Record<string, number>>): Segment[] {
-  return ORDER.flatMap((state): Segment[] => {
+  return STATES.flatMap((state): Segment[] => {
     const total = balance[state]
     if (total === 0) return []
     const known = Object.entries(reasons)

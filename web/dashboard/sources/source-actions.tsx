@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals'
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { countOf } from '../../../src/core/text/count.ts'
 import { ConfirmDialog } from '../../shared/dialog.tsx'
 import type { SourceItem } from '../api.ts'
-import { readJobs } from '../live.ts'
-import { type Refusal, request, send } from '../request.ts'
+import { type Refusal, request } from '../request.ts'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
-import { isImported } from './source-state.ts'
+import { ActionButton } from './action-button.tsx'
+import { findRemedy, listActions } from './source-state.ts'
 
 /** The source that the actions apply to. */
 interface ActionsInput {
@@ -16,23 +16,23 @@ interface ActionsInput {
   /** Called after each action. */
   readonly onChange: () => void
   readonly onRemoved?: () => void
+  /** Whether all actions are shown; in a list the less frequent ones are in a menu. */
+  readonly isPage?: boolean
 }
 
 /** Buttons that crawl a source again or remove it. Actions that are not possible now are hidden. */
-export function SourceActions({ item, isBusy: isBeingCrawled, onChange, onRemoved }: ActionsInput): JSX.Element {
+export function SourceActions({
+  item,
+  isBusy: isBeingCrawled,
+  onChange,
+  onRemoved,
+  isPage = false,
+}: ActionsInput): JSX.Element {
   const isConfirming = useSignal(false)
   const isBusy = useSignal(false)
   const refusal = useSignal<Refusal | null>(null)
   const path = `/api/sources/${encodeURIComponent(item.id)}`
   useClearOnReconnect(refusal)
-  const crawl = async ({ verb, maxPages }: Action) => {
-    isBusy.value = true
-    const answer = await send(`${path}/${verb}`, maxPages === undefined ? undefined : { scope: { maxPages } })
-    refusal.value = 'refusal' in answer ? answer.refusal : null
-    isBusy.value = false
-    await readJobs()
-    onChange()
-  }
   const remove = async () => {
     isBusy.value = true
     const answer = await request(`${path}${isBeingCrawled ? '?force=1' : ''}`, { method: 'DELETE' })
@@ -41,35 +41,34 @@ export function SourceActions({ item, isBusy: isBeingCrawled, onChange, onRemove
     if ('value' in answer) onRemoved?.()
     onChange()
   }
+  const remedy = isBeingCrawled ? undefined : findRemedy(item)
   return (
     <div class="source-actions">
       {isBeingCrawled ? (
         <a class="button" href="#/" title="Show the progress">
           Watch
         </a>
-      ) : (
-        listActions(item).map((action) => (
-          <button
-            key={action.label}
-            type="button"
-            disabled={isBusy.value}
-            onClick={() => void crawl(action)}
-            title={action.title}
-          >
-            {action.label}
-          </button>
-        ))
+      ) : null}
+      {remedy === undefined ? null : (
+        <ActionButton id={item.id} action={remedy} class={isPage ? 'primary' : ''} onDone={onChange} />
       )}
-      <button
-        type="button"
-        class="danger"
-        disabled={isBusy.value}
-        onClick={() => {
-          isConfirming.value = true
-        }}
-      >
-        Remove
-      </button>
+      <Menu isOpen={isPage} name={item.name}>
+        {isBeingCrawled
+          ? null
+          : listActions(item).map((action) => (
+              <ActionButton key={action.label} id={item.id} action={action} onDone={onChange} />
+            ))}
+        <button
+          type="button"
+          class="danger"
+          disabled={isBusy.value}
+          onClick={() => {
+            isConfirming.value = true
+          }}
+        >
+          Remove
+        </button>
+      </Menu>
       {refusal.value === null ? null : (
         <p class="field-problem" role="alert">
           {refusal.value.message}
@@ -83,54 +82,24 @@ export function SourceActions({ item, isBusy: isBeingCrawled, onChange, onRemove
         onConfirm={() => void remove()}
       >
         <p>
-          {countOf(item.pages, 'page')} and {countOf(item.chunks, 'chunk')} will be deleted, with everything known about
-          its addresses. {isBeingCrawled ? 'Its crawl is stopped first. ' : ''}This cannot be undone.
+          {countOf(item.pages, 'page')} and {countOf(item.chunks, 'passage')} will be deleted, with everything known
+          about its addresses. {isBeingCrawled ? 'Its crawl is stopped first. ' : ''}This cannot be undone.
         </p>
       </ConfirmDialog>
     </div>
   )
 }
 
-/** A crawl that the user can start. */
-interface Action {
-  readonly verb: 'recrawl' | 'refresh' | 'retry'
-  readonly label: string
-  readonly title: string
-  /** The page limit of this run. @default that of the source */
-  readonly maxPages?: number
-}
-
-/** The actions that apply to a source, most useful first. */
-function listActions(item: SourceItem): readonly Action[] {
-  if (isImported(item)) return []
-  const { isInterrupted, balance, partial } = item
-  const { failed, indexed, unchanged } = balance
-  const [maxPages] = (partial?.complete ?? []).flatMap(({ body }) => body.scope?.maxPages ?? [])
-  const all: readonly (Action & { readonly isAvailable: boolean })[] = [
-    ...(maxPages === undefined
-      ? []
-      : [
-          {
-            verb: 'recrawl',
-            label: 'Read more',
-            title: `Crawl it again, up to ${countOf(maxPages, 'page')}`,
-            maxPages,
-            isAvailable: true,
-          } as const,
-        ]),
-    {
-      verb: 'recrawl',
-      label: 'Recrawl',
-      title: isInterrupted ? 'Continue where it stopped' : 'Follow all links again',
-      isAvailable: true,
-    },
-    { verb: 'refresh', label: 'Refresh', title: 'Request known pages only', isAvailable: indexed + unchanged > 0 },
-    {
-      verb: 'retry',
-      label: 'Retry',
-      title: `Retry the failed addresses (${failed})`,
-      isAvailable: failed > 0,
-    },
-  ]
-  return all.filter(({ isAvailable }) => isAvailable)
+/** Shows its buttons side by side, or folded away behind one. */
+function Menu(props: { readonly isOpen: boolean; readonly name: string; readonly children: ComponentChildren }) {
+  const { isOpen, name, children } = props
+  if (isOpen) return <>{children}</>
+  return (
+    <details class="menu">
+      <summary class="button">
+        More<span class="unseen"> about {name}</span>
+      </summary>
+      <div class="menu-items">{children}</div>
+    </details>
+  )
 }

@@ -100,11 +100,12 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
           {name}
           {writeVersion(item)}
         </h1>
-        <Pill word={sourceState.word} tone={sourceState.tone} />
+        <Pill word={sourceState.word} tone={sourceState.tone} mark={sourceState.mark} />
         <span class="spring" />
         <SourceActions
           item={item}
           isBusy={sourceState.isBusy}
+          isPage
           onChange={onChange}
           onRemoved={() => {
             location.hash = '#/sources'
@@ -112,12 +113,12 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
         />
       </div>
       {sourceState.note === null ? null : <p class={`small note note-${sourceState.tone}`}>{sourceState.note}</p>}
-      <NeedsBrowser item={item} isBusy={sourceState.isBusy} onChange={onChange} />
+      <NeedsBrowser item={item} />
       <p class="quiet small source-facts">
         <ExternalLink url={url} />
         <TreeFacts item={item} />
         <span>{countOf(pages, 'page')}</span>
-        <span>{countOf(chunks, 'chunk')}</span>
+        <span>{countOf(chunks, 'passage')}</span>
         {meaning === null ? null : <span>embedded {writePercent(meaning)}</span>}
         <span title={at === null ? '' : writeMoment(at)}>
           {at === null ? (
@@ -141,7 +142,7 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
           onChoose={(nextState, nextReason) => replaceQuery({ state: nextState, reason: nextReason, explain: '' })}
         />
       </section>
-      {URL.canParse(url) ? <SiteFindings host={new URL(url).host} variant="short" /> : null}
+      {URL.canParse(url) ? <SiteFindings host={new URL(url).host} variant="panel" /> : null}
       <section aria-label="Addresses" class={explained === '' ? 'split' : 'split open'}>
         <div class="split-main">
           <UrlFilters reasons={reasons} state={state} reason={reason} text={text} />

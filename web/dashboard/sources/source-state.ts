@@ -6,10 +6,23 @@ import type { CrawlItem, SourceItem } from '../api.ts'
 export interface SourceState {
   readonly word: string
   readonly tone: Tone
-  /** Further details; null if there are none. */
+  /** A character that tells states apart without their colours. */
+  readonly mark: string
+  /** Sentences with details; null if there are none. */
   readonly note: string | null
   /** Whether a crawl of the source runs or is queued; the server would reject a second one. */
   readonly isBusy: boolean
+  /** Whether pages are missing that a button can fetch. */
+  readonly needsAttention: boolean
+}
+
+/** A crawl that the user can start. */
+export interface SourceAction {
+  readonly verb: 'recrawl' | 'refresh' | 'retry'
+  readonly label: string
+  readonly title: string
+  /** The body of the request. */
+  readonly body?: Readonly<Record<string, unknown>>
 }
 
 /** Whether a source was imported, which means that it cannot be crawled, only imported again. */
@@ -23,41 +36,115 @@ export function writeVersion({ version, settings: { readVersion } }: SourceItem)
   return `${version === null ? '' : ` ${version}`}${read}`
 }
 
+const QUIET = { note: null, isBusy: true, needsAttention: false } as const
+
 /** Describes the state of a source. A crawl that is queued or starting is not in the library yet, so the jobs are checked too. */
 export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]): SourceState {
   const { status, isRunning, isInterrupted, partial, widerScope, documentation, balance, url } = item
-  if (isRunning) return { word: status.toLowerCase(), tone: 'info', note: null, isBusy: true }
+  if (isRunning) return { ...QUIET, word: status === 'UPDATING' ? 'updating' : 'crawling', tone: 'info', mark: '⟳' }
   const job = jobs.find((candidate) => candidate.url === url)
-  if (job?.status === 'queued') return { word: 'queued', tone: 'quiet', note: 'waiting in the queue', isBusy: true }
-  if (job !== undefined) return { word: 'starting', tone: 'info', note: null, isBusy: true }
-  if (partial !== null && (isInterrupted || status === 'INDEXED')) {
-    return { word: 'PARTIAL', tone: 'warn', note: writePartial(item, partial), isBusy: false }
+  if (job?.status === 'queued') return { ...QUIET, word: 'queued', tone: 'quiet', mark: '…' }
+  if (job !== undefined) return { ...QUIET, word: 'starting', tone: 'info', mark: '⟳' }
+  if (partial !== null && (isInterrupted || status === 'INDEXED')) return describePartial(item, partial)
+  if (status === 'ERROR') {
+    return { ...describeFailure(item), tone: 'bad', mark: '✕', isBusy: false, needsAttention: true }
   }
-  if (status === 'ERROR') return { ...describeFailure(item), tone: 'bad', isBusy: false }
   const advice = widerScope?.advice ?? (documentation[0] && `add ${documentation[0]}`)
-  const note = advice ?? (balance.failed === 0 ? null : `${countOf(balance.failed, 'address')} failed`)
-  if (status === 'PENDING') return { word: 'never crawled', tone: 'quiet', note, isBusy: false }
-  return { word: 'indexed', tone: advice === undefined ? 'good' : 'warn', note, isBusy: false }
+  const failed = balance.failed === 0 ? null : `${countOf(balance.failed, 'address')} could not be read.`
+  const note = advice === undefined ? failed : `${writeSentence(advice)}`
+  if (status === 'PENDING') {
+    return { word: 'never crawled', tone: 'quiet', mark: '○', note, isBusy: false, needsAttention: true }
+  }
+  const isNarrow = advice !== undefined
+  const tone = isNarrow ? 'warn' : 'good'
+  return { word: 'complete', tone, mark: '✓', note, isBusy: false, needsAttention: isNarrow }
 }
 
-/** Describes the missing pages of a source, and names the button that completes it. */
-function writePartial(item: SourceItem, { message, complete }: NonNullable<SourceItem['partial']>): string {
-  const words = message.replace(/^PARTIAL: /, '')
-  if (isImported(item)) return `${words} – import it again`
-  const [first] = complete
-  if (first?.body.scope !== undefined)
-    return `${words} – “Read more” reads up to ${writeNumber(first.body.scope.maxPages)} pages`
-  return `${words} – ${first?.path.endsWith('/retry') === true ? 'Retry requests them again' : 'press Recrawl to continue'}`
+/** Describes a source with missing pages: cut off by a page limit, interrupted, or with addresses that failed. */
+function describePartial(item: SourceItem, partial: NonNullable<SourceItem['partial']>): SourceState {
+  const { unread, pending, failed, cap } = partial
+  const limit = cap === null ? 'A page limit' : `The page limit of ${writeNumber(cap)}`
+  const sentences = [
+    ...(unread > 0 ? [`${limit} was reached: ${countOf(unread, 'known address')} not read.`] : []),
+    ...(item.isInterrupted || pending > 0 ? [writeInterruption(item, pending)] : []),
+    ...(failed > 0 ? [`${countOf(failed, 'address')} could not be read.`] : []),
+  ]
+  const isCapped = unread > 0
+  const word = isCapped ? 'page limit' : 'partial'
+  const note = sentences.join(' ')
+  return {
+    word,
+    tone: isCapped ? 'limit' : 'warn',
+    mark: isCapped ? '◧' : '◔',
+    note,
+    isBusy: false,
+    needsAttention: true,
+  }
+}
+
+function writeInterruption(item: SourceItem, pending: number): string {
+  const what = isImported(item) ? 'The import stopped before its end' : 'The last crawl stopped before its end'
+  const left = pending === 0 ? '' : `: ${countOf(pending, 'address')} left`
+  return `${what}${left}.${isImported(item) ? ' Import it again.' : ''}`
 }
 
 function describeFailure({ crawl }: SourceItem): Pick<SourceState, 'word' | 'note'> {
   const problem = crawl?.summary?.problem ?? null
   if (crawl?.state !== 'gate') return { word: 'failed', note: problem === null ? null : shorten(problem) }
-  return { word: 'held back', note: problem === null ? null : `${problem}; nothing was removed` }
+  return { word: 'held back', note: problem === null ? null : `${writeSentence(problem)} Nothing was removed.` }
 }
 
 /** Shortens a failure message to its detail, because the row of the source already shows the rest. */
 function shorten(problem: string): string {
   const { detail } = /^\S+: failed \([a-z-]+, (?:render \w+, )?(?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
-  return detail === undefined ? problem : `nothing was read: ${detail}`
+  return detail === undefined ? writeSentence(problem) : `Nothing was read: ${detail}.`
+}
+
+/** Makes a message of the server a sentence: capital first, full stop last. */
+function writeSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}
+
+/** The action that completes a source; undefined if nothing is missing. */
+export function findRemedy(item: SourceItem): SourceAction | undefined {
+  if (isImported(item)) return undefined
+  const { partial, status, reasons, settings, isInterrupted } = item
+  if (partial !== null && partial.unread > 0) {
+    return {
+      verb: 'recrawl',
+      label: 'Continue without limit',
+      title: 'Read all known addresses, and what they lead to',
+      body: { scope: { maxPages: null } },
+    }
+  }
+  if (partial !== null && (isInterrupted || partial.pending > 0)) {
+    const verb = (['refresh', 'retry'] as const).find((name) => partial.complete[0]?.path.endsWith(`/${name}`))
+    return { verb: verb ?? 'recrawl', label: 'Continue', title: 'Continue where the last crawl stopped' }
+  }
+  if ((reasons['failed/needs-rendering'] ?? 0) > 0 && settings.render === 'http') {
+    const title = 'Run the scripts of pages that are empty without them'
+    return { verb: 'recrawl', label: 'Recrawl with a browser', title, body: { render: 'auto' } }
+  }
+  if (partial !== null && partial.failed > 0) {
+    return { verb: 'retry', label: 'Retry', title: `Retry the failed addresses (${partial.failed})` }
+  }
+  if (status === 'ERROR') return { verb: 'recrawl', label: 'Try again', title: 'Crawl it again' }
+  return status === 'PENDING' ? { verb: 'recrawl', label: 'Crawl', title: 'Crawl it for the first time' } : undefined
+}
+
+/** Further actions that apply to a source. */
+export function listActions(item: SourceItem): readonly SourceAction[] {
+  if (isImported(item)) return []
+  const { failed, indexed, unchanged } = item.balance
+  const remedy = findRemedy(item)
+  const all: readonly SourceAction[] = [
+    { verb: 'recrawl', label: 'Recrawl', title: 'Follow all links again' },
+    ...(indexed + unchanged > 0
+      ? [{ verb: 'refresh', label: 'Refresh', title: 'Request known pages only' } as const]
+      : []),
+    ...(failed > 0
+      ? [{ verb: 'retry', label: 'Retry', title: `Retry the failed addresses (${failed})` } as const]
+      : []),
+  ]
+  return all.filter(({ verb }) => verb !== remedy?.verb || remedy.body !== undefined)
 }

@@ -1,51 +1,53 @@
-import { useSignal } from '@preact/signals'
+import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { writeNumber, writePercent } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
-import type { SourceItem, SourceList } from '../api.ts'
+import type { CrawlDetail, SourceItem } from '../api.ts'
 import { now } from '../clock.ts'
 import { libraryOutage } from '../library-outage.ts'
-import { liveJobs } from '../live.ts'
-import { type Refusal, request } from '../request.ts'
+import { endedCount, liveJobs } from '../live.ts'
+import { request } from '../request.ts'
 import { replaceQuery } from '../route.ts'
 import { useLiveRefresh } from '../use-live-refresh.ts'
+import type { StartedCrawl } from './add-source.tsx'
 import { CoverageLine } from './coverage-bar.tsx'
 import { LazyAddSource } from './lazy-add-source.tsx'
 import { SourceActions } from './source-actions.tsx'
+import { readSources, sources, sourcesRefusal } from './source-list.ts'
 import { describeSourceState, writeVersion } from './source-state.ts'
 
 /** All sources of the library. */
 export function Sources(): JSX.Element {
-  const items = useSignal<readonly SourceItem[] | null>(null)
-  const refusal = useSignal<Refusal | null>(null)
-  const read = async () => {
-    const answer = await request<SourceList>('/api/sources')
-    if ('value' in answer) items.value = answer.value.items
-    refusal.value = 'refusal' in answer ? answer.refusal : null
-  }
-  useLiveRefresh(read)
+  const started = useSignal<StartedCrawl | null>(null)
+  useLiveRefresh(readSources)
   return (
     <>
       <div class="head">
         <h1>Sources</h1>
-        {items.value === null ? null : <span class="quiet">{writeNumber(items.value.length)} in the library</span>}
+        {sources.value === null ? null : <span class="quiet">{writeNumber(sources.value.length)} in the library</span>}
         <span class="spring" />
-        <button type="button" onClick={() => replaceQuery({ add: '1' })}>
+        <button type="button" class="primary" onClick={() => replaceQuery({ add: '1' })}>
           Add a source
         </button>
       </div>
-      <LazyAddSource onAdded={() => void read()} />
-      {refusal.value === null || libraryOutage.value !== null ? null : (
+      <LazyAddSource
+        onAdded={(crawl) => {
+          started.value = crawl
+          void readSources()
+        }}
+      />
+      <AddFailure started={started.value} />
+      {sourcesRefusal.value === null || libraryOutage.value !== null ? null : (
         <p class="field-problem" role="alert">
-          {refusal.value.message}
+          {sourcesRefusal.value.message}
         </p>
       )}
-      {items.value?.length === 0 ? (
+      {sources.value?.length === 0 ? (
         <div class="panel empty">
-          <p>The library is empty.</p>
           <p>
+            The library is empty.{' '}
             <button type="button" class="link" onClick={() => replaceQuery({ add: '1' })}>
               Add a source
             </button>{' '}
@@ -53,7 +55,8 @@ export function Sources(): JSX.Element {
           </p>
         </div>
       ) : null}
-      {items.value === null || items.value.length === 0 ? null : (
+      {sources.value === null && sourcesRefusal.value === null ? <p class="quiet">Loading …</p> : null}
+      {sources.value === null || sources.value.length === 0 ? null : (
         <div class="box">
           <table class="cards">
             <thead>
@@ -64,7 +67,7 @@ export function Sources(): JSX.Element {
                   Pages
                 </th>
                 <th scope="col" class="number">
-                  Chunks
+                  Passages
                 </th>
                 <th scope="col">Coverage</th>
                 <th scope="col">Last crawl</th>
@@ -74,14 +77,39 @@ export function Sources(): JSX.Element {
               </tr>
             </thead>
             <tbody>
-              {items.value.map((item) => (
-                <SourceRow key={item.id} item={item} onChange={() => void read()} />
+              {sources.value.map((item) => (
+                <SourceRow key={item.id} item={item} onChange={() => void readSources()} />
               ))}
             </tbody>
           </table>
         </div>
       )}
     </>
+  )
+}
+
+/** Says why a source that was just added was not kept: no page of it could be read. */
+function AddFailure({ started }: { readonly started: StartedCrawl | null }): JSX.Element | null {
+  const problem = useSignal<string | null>(null)
+  useSignalEffect(() => {
+    endedCount.value
+    problem.value = null
+    if (started === null) return
+    void request<CrawlDetail>(`/api/crawls/${encodeURIComponent(started.jobId)}`).then((answer) => {
+      const isGone = !sources.peek()?.some(({ id }) => id === started.source.id)
+      if ('value' in answer && isGone) problem.value = answer.value.problem
+    })
+  })
+  if (started === null || problem.value === null) return null
+  return (
+    <div class="panel notice bad" role="alert">
+      <p>
+        <b>{started.source.url}</b> was not added, because no page could be read: {problem.value}
+      </p>
+      <button type="button" onClick={() => replaceQuery({ add: '1' })}>
+        Change and try again
+      </button>
+    </div>
   )
 }
 
@@ -102,18 +130,18 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
         <small class="cut">{url}</small>
       </td>
       <td class="wide stand" data-label="Status">
-        <Pill word={sourceState.word} tone={sourceState.tone} />
+        <Pill word={sourceState.word} tone={sourceState.tone} mark={sourceState.mark} />
         {sourceState.note === null ? null : <small class={`note note-${sourceState.tone}`}>{sourceState.note}</small>}
       </td>
       <td class="number" data-label="Pages">
         {writeNumber(pages)}
       </td>
-      <td class="number" data-label="Chunks">
+      <td class="number" data-label="Passages">
         {writeNumber(chunks)}
         {meaning === null || meaning === 1 ? null : <small class="note">{`embedded ${writePercent(meaning)}`}</small>}
       </td>
       <td class="wide" data-label="Coverage">
-        <CoverageLine balance={balance} reasons={reasons} />
+        <CoverageLine id={id} balance={balance} reasons={reasons} />
       </td>
       <td class="time" data-label="Last crawl" title={at === null ? '' : writeMoment(at)}>
         {at === null ? 'never' : <Freshness at={at} tone={sourceState.tone} />}
@@ -131,14 +159,7 @@ const DAY_MS = 86_400_000
 /** The age of the last crawl. The dot changes colour with age, and immediately after a failed crawl. */
 export function Freshness({ at, tone: stateTone }: { readonly at: number; readonly tone: Tone }): JSX.Element {
   const age = now.value - at
-  const tone =
-    stateTone === 'bad' || stateTone === 'warn'
-      ? stateTone
-      : age < 2 * DAY_MS
-        ? 'good'
-        : age < 30 * DAY_MS
-          ? 'warn'
-          : 'bad'
+  const tone = stateTone === 'bad' ? stateTone : age < 2 * DAY_MS ? 'good' : age < 30 * DAY_MS ? 'warn' : 'bad'
   return (
     <>
       <span class={`dot dot-${tone}`} aria-hidden="true" />

@@ -2,9 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { replaceQuery } from '../route.ts'
-import { writeReason } from './coverage.ts'
-
-const STATES = ['indexed', 'unchanged', 'skipped', 'failed', 'gone', 'pending'] as const
+import { STATE_WORDS, STATES, writeReason } from './coverage.ts'
 
 /** Debounce delay for typing. */
 const DEBOUNCE_MS = 250
@@ -35,7 +33,7 @@ export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.
           <option value="">any</option>
           {STATES.map((name) => (
             <option key={name} value={name}>
-              {name}
+              {STATE_WORDS[name]}
             </option>
           ))}
         </select>

@@ -1,27 +1,20 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { countOf, writeNumber } from '../../../src/core/text/count.ts'
-import { writeAgo, writeMoment } from '../../shared/format.ts'
-import { Pill } from '../../shared/pill.tsx'
+import { writeNumber } from '../../../src/core/text/count.ts'
 import type { HubCoverage, NoteEvent, NoteList, PatternItem } from '../api.ts'
-import { now } from '../clock.ts'
-import { ExternalLink } from '../external-link.tsx'
 import { request, writeQuery } from '../request.ts'
 import { useLiveRefresh } from '../use-live-refresh.ts'
-import { PatternTable } from './pattern-table.tsx'
 
-/** The host, and how much detail to show. */
+/** The host, and where its findings are shown. */
 interface UnderstandingInput {
   readonly host: string
-  /** `part` and `short` leave out details, and show nothing for a host without data. `part` is for use inside another panel. */
-  readonly variant: 'part' | 'short' | 'whole'
+  /** `part` is for use inside another panel. */
+  readonly variant: 'part' | 'panel'
   /** Missing hubs that a running crawl has reported; the stored count is updated when the crawl ends. */
   readonly reportedMissing?: number
 }
 
-const MAX_SHOWN_MISSING = 12
-
-/** The findings of all crawls of a host: its address patterns, its hubs, and the hubs that are missing. */
+/** The findings of all crawls of a host, for a host that has any: its hubs, the hubs that are missing, and its address patterns. */
 export function SiteFindings({ host, variant, reportedMissing = 0 }: UnderstandingInput): JSX.Element | null {
   const coverage = useSignal<HubCoverage | null>(null)
   const milestones = useSignal<readonly NoteEvent[]>([])
@@ -38,21 +31,15 @@ export function SiteFindings({ host, variant, reportedMissing = 0 }: Understandi
   // Patterns are stored at the end of a crawl; until then the milestones have them.
   const patterns = value.patterns.length > 0 ? value.patterns : readPatterns(milestones.value)
   const hasData = value.hubs + patterns.length + value.missing.length > 0
-  if (!hasData && variant !== 'whole') return null
+  if (!hasData) return null
   const counts = { hubs: value.hubs, missing: Math.max(value.missingCount, reportedMissing), patterns: patterns.length }
   return (
     <section class={`understanding ${variant === 'part' ? '' : 'panel'}`} aria-label={`Findings about ${host}`}>
-      <h4>Findings about {host}</h4>
-      <Countries coverage={value} />
+      {variant === 'part' ? <h4>Findings about {host}</h4> : <h2>Findings about {host}</h2>}
+      {/* Only news sites have hubs of countries: for other sites a share of all countries means nothing. */}
+      {value.hubs > 0 ? <Countries coverage={value} /> : null}
       <Figures counts={counts} milestones={milestones.value} />
-      {variant === 'whole' && hasData ? (
-        <>
-          <ReachedMilestones milestones={milestones.value} />
-          <Missing coverage={value} host={host} />
-          <PatternTable patterns={patterns} />
-        </>
-      ) : null}
-      <Links host={host} variant={variant} />
+      <Links host={host} />
     </section>
   )
 }
@@ -115,59 +102,12 @@ function readPatterns(milestones: readonly NoteEvent[]): readonly PatternItem[] 
   return items.map((item) => ({ hits: 0, misses: 0, examples: [], ...item }))
 }
 
-/** Each kind of milestone once, with its most recent occurrence. */
-function ReachedMilestones({ milestones }: Pick<FiguresInput, 'milestones'>): JSX.Element | null {
-  if (milestones.length === 0) return null
-  const latest = milestones.filter(({ kind }, i) => milestones.findIndex((other) => other.kind === kind) === i)
-  return (
-    <div class="notes">
-      <h4>Milestones</h4>
-      <ul>
-        {latest.map(({ kind, message, ts }) => (
-          <li key={kind}>
-            <Pill word={kind} tone="good" />
-            <span class="note-text">{message}</span>
-            {ts ? (
-              <span class="quiet number" title={writeMoment(Date.parse(ts))}>
-                {writeAgo(Date.parse(ts), now.value)}
-              </span>
-            ) : null}
-          </li>
-        ))}
-      </ul>
-    </div>
-  )
-}
-
-function Missing({ coverage, host }: { readonly coverage: HubCoverage; readonly host: string }): JSX.Element | null {
-  const { missing, missingCount } = coverage
-  if (missing.length === 0) return null
-  return (
-    <div class="missing">
-      <h4>Missing hubs</h4>
-      <ul>
-        {missing.slice(0, MAX_SHOWN_MISSING).map(({ url, placeSlug }) => (
-          <li key={url}>
-            <ExternalLink url={url} words={placeSlug ?? ''} />
-          </li>
-        ))}
-        {missingCount > MAX_SHOWN_MISSING ? (
-          <li>
-            <a href={`/hubs${writeQuery({ host })}`}>and {countOf(missingCount - MAX_SHOWN_MISSING, 'other')}</a>
-          </li>
-        ) : null}
-      </ul>
-    </div>
-  )
-}
-
-function Links({ host, variant }: Pick<UnderstandingInput, 'host' | 'variant'>): JSX.Element {
+function Links({ host }: Pick<UnderstandingInput, 'host'>): JSX.Element {
   return (
     <p class="small understanding-links">
-      {variant !== 'whole' ? <a href={`#/places${writeQuery({ host })}`}>Patterns and map</a> : null}
-      <a href={`/hubs${writeQuery({ host })}`}>Hubs</a>
+      <a href={`/hubs${writeQuery({ host })}`}>Hubs and patterns</a>
       <a href={`/problems/ssr${writeQuery({ kind: 'missing-hub', scope: host })}`}>Missing hubs</a>
-      <a href={`/gazetteer${writeQuery({ host })}`}>Gazetteer</a>
+      <a href={`/gazetteer${writeQuery({ host })}`}>Places on a map</a>
     </p>
   )
 }
