@@ -80,15 +80,62 @@ function hostilePage(name: string, links: readonly string[] = []): Answer {
   }
 }
 
+/** Attacks by links and images of Markdown. */
+const HOSTILE_LINKS = `# Markdown that attacks
+
+A paragraph that says enough about itself that nobody takes it for an empty one: markdownattack.
+
+[link](javascript:globalThis.pwned='link') [tab](java\tscript:globalThis.pwned=1) [entity](&#106;avascript:alert(1))
+[upper](JaVaScRiPt:alert(1)) [data](data:text/html,parent.pwned=1) [file](file:///etc/passwd) [vb](vbscript:alert(1))
+[title](https://docs.example/ "x" onmouseover="globalThis.pwned=1") [relative](//evil.example/x) [own](/page)
+<javascript:alert(1)> ![image](javascript:alert(1)) ![alt" onerror="globalThis.pwned=1](x)
+[reference][r] [anchor](#"onclick="alert)
+
+[r]: javascript:globalThis.pwned='reference' "t"
+
+## A heading {#"onfocus="globalThis.pwned=1}
+
+\`\`\`html"onload="globalThis.pwned=1
+${attackOn('fence')}
+\`\`\`
+`
+
+/** Attacks by means of Markdown and the raw HTML in it, which a crawl would clean. */
+export const HOSTILE_MARKDOWN: string = `# ${attackOn('markdown title')}
+
+${HOSTILE_LINKS}
+<script>globalThis.pwned="raw block"</script>
+
+<img src=x onerror="globalThis.pwned='raw image'"> <a href="javascript:alert(1)" onclick="alert(1)">raw link</a>
+<svg onload="globalThis.pwned='raw svg'"><iframe srcdoc="<script>parent.pwned=1</script>"></iframe>
+
+<details open ontoggle="globalThis.pwned='details'"><summary>s</summary></details>
+
+## ${attackOn('markdown heading')} {#"onfocus="globalThis.pwned=1}
+
+| a | <script>globalThis.pwned="cell"</script> |
+|:-:|--:|
+| x | ${attackOn('cell')} |
+
+    ${attackOn('indented')}
+
+- ${attackOn('item')}
+> ${attackOn('quote')}
+
+<${attackOn('broken tag')}
+`
+
 const PAGES: Readonly<Record<string, Answer>> = {
   '/': hostilePage('start', [
     '/page',
+    '/raw.md',
     '/broken',
     "/it's'onmouseover='globalThis.pwned=1",
     '/b/"><script>alert(1)</script>',
     ...SCRIPT_URLS,
   ]),
   '/page': hostilePage('page'),
+  '/raw.md': { headers: { 'content-type': 'text/markdown; charset=utf-8' }, body: HOSTILE_LINKS },
   '/broken': { status: 400, headers: { 'x-error': '<script>' }, body: attackOn('error') },
 }
 
@@ -274,6 +321,7 @@ export const FAILED_URL = 'https://docs.example/"><script>globalThis.pwned="fail
 /** Paths of all pages that show texts of the corpus, each with a text that the page must show. */
 export function hostilePaths(origin: string): readonly (readonly [path: string, shows: string])[] {
   const url = (address: string) => `/url?url=${encodeURIComponent(address)}`
+  const read = (address: string) => `/read?url=${encodeURIComponent(address)}`
   return [
     ['/queues/ssr', 'javascript:globalThis.pwned'],
     [`/queues/${HOSTILE_JOB}/ssr`, '<script>globalThis.pwned="args"</script>'],
@@ -296,6 +344,12 @@ export function hostilePaths(origin: string): readonly (readonly [path: string, 
     [`/urls?text=${encodeURIComponent('"><script>alert(1)</script>')}`, 'No address passes these filters'],
     [`/urls?state=${encodeURIComponent('<script>alert(1)</script>')}`, 'got "<script>alert(1)</script>"'],
     [url(`${origin}/page`), '<script>globalThis.pwned="heading page"</script>'],
+    [read(`${origin}/page`), '<script>globalThis.pwned="heading page"</script>'],
+    [read(`${origin}/raw.md`), '<script>globalThis.pwned="fence"</script>'],
+    [read(`${origin}/raw.md#"><script>alert(1)</script>`), 'markdownattack'],
+    [read(FAILED_URL), 'The library holds no text of this page'],
+    [read(SCRIPT_URLS[0]), 'The library holds no text of this page'],
+    [`${read(`${origin}/page`)}&lines=${encodeURIComponent('"><script>alert(1)</script>')}`, 'Raw Markdown'],
     [url(FAILED_URL), '<script>globalThis.pwned="etag"</script>'],
     [url(SCRIPT_URLS[0]), 'javascript:globalThis.pwned="found"'],
     [url('https://nowhere.example/<script>alert(1)</script>'), 'No source has seen this address'],

@@ -2,8 +2,10 @@ import { Parser } from 'htmlparser2'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
+import { resolvePageLinks } from '../../src/http/reader/reader-links.ts'
+import { parseMarkdown, renderMarkdown } from '../../src/http/reader/render-markdown.ts'
 import type { PageFixture } from './page-fixture.ts'
-import { hostilePaths, openHostileFixture } from './xss-corpus.ts'
+import { attackOn, HOSTILE_MARKDOWN, hostilePaths, openHostileFixture } from './xss-corpus.ts'
 
 /* Checks that every page shows what a hostile site can store only as text, under a policy that would block scripts as well. */
 
@@ -46,6 +48,29 @@ test.each(cases.map(([path], i) => [i, path.slice(0, 60)] as const))(
   },
 )
 
+test('rendered Markdown has no element, attribute or link of its text', async () => {
+  const [source] = await fixture.library.store.listSources()
+  if (source === undefined) throw new Error('there is no source')
+  const parsed = parseMarkdown(HOSTILE_MARKDOWN)
+  const [resolveLink = () => null] = await resolvePageLinks(fixture.library, [
+    { source, url: `${fixture.origin}/raw.md`, hrefs: parsed.hrefs },
+  ])
+  const lines = { first: 1, passage: { start: 1, end: 9 }, anchorsAt: () => [attackOn('anchor')], title: '' }
+  for (const terms of [[], ['script', 'globalThis', 'onerror', 'amp', 'quot', 'lt', 'b', '"']]) {
+    const body = renderMarkdown(parsed, { headingLevel: 2, terms, resolveLink, lines })
+    const { elements, text } = readMarkup(body)
+    for (const field of ['title', 'heading']) expect(text).toContain(`globalThis.pwned="markdown ${field}"</script>`)
+    for (const field of ['raw block', 'cell', 'fence', 'indented', 'item', 'quote', 'broken tag']) {
+      expect(text).toContain(`<script>globalThis.pwned="${field}"</script>`)
+    }
+    expect(elements.filter(({ name }) => !OWN_ELEMENTS.has(name)).map(({ name }) => name)).toEqual([])
+    expect(elements.flatMap(({ name, attributes }) => findDanger(name, attributes))).toEqual([])
+    expect(text.match(/[\0\u202e\u2066]/)).toBeNull()
+    const links = elements.flatMap(({ attributes: { href = '#' } }) => (/^#L\d/.test(href) ? [] : [href]))
+    expect(links.filter((href) => /^\/read/.test(href))).toHaveLength(2)
+  }
+})
+
 test('bidirectional control characters and invisible characters are in no text of a page', async () => {
   for (const [path] of hostilePaths(fixture.origin)) {
     const body = await (await ask(path)).text()
@@ -74,7 +99,7 @@ function readMarkup(body: string): { readonly elements: readonly Element[]; read
 
 /** The elements that the pages use themselves. */
 const OWN_ELEMENTS = new Set(
-  'html head meta title link script body a header div nav ul ol li main h1 h2 p span small code time table caption thead tbody tr th td template form label input select option button dl dt dd section svg rect details summary figure figcaption path circle progress noscript'.split(
+  'html head meta title link script body a header div nav ul ol li main h1 h2 p span small code time table caption thead tbody tr th td template form label input select option button dl dt dd section svg rect details summary figure figcaption path circle progress noscript article pre em strong s mark h3 h4 h5 h6 blockquote hr br'.split(
     ' ',
   ),
 )

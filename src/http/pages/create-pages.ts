@@ -8,6 +8,7 @@ import type { Addresses } from '../../library/ports/addresses.ts'
 import type { JobLog } from '../../library/ports/job-log.ts'
 import { describeFailure, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
+import { READER_STYLE, RENDERED_STYLE } from '../reader/style.ts'
 import { renderDomains } from './domains.ts'
 import { renderError } from './error-page.ts'
 import { renderErrors } from './errors.ts'
@@ -54,6 +55,15 @@ export function createPages(ports: HttpPorts, others: readonly AddPages[]): Hono
     const { page, isKnown } = await renderUrl(c, library)
     return c.html(page, isKnown ? 200 : 404)
   })
+  app.get('/read', async (c) => {
+    const { renderReader } = await import('../reader/reader-page.ts')
+    const { page, isKnown } = await renderReader(c, await ports.library())
+    return c.html(page, isKnown ? 200 : 404)
+  })
+  app.get('/read.md', async (c) => {
+    const { answerMarkdown } = await import('../reader/reader-page.ts')
+    return answerMarkdown(c, await ports.library())
+  })
   for (const [path, { type, body }] of Object.entries(ASSETS)) {
     app.get(path, (c) => c.body(body, 200, { 'content-type': type, 'cache-control': 'public, max-age=300' }))
   }
@@ -73,6 +83,8 @@ function countJobs(dispatcher: Dispatcher): JobCounts {
 /** Static files of the pages. */
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly body: string }>> = {
   '/pages/style.css': { type: 'text/css; charset=utf-8', body: PAGE_STYLE },
+  '/pages/rendered.css': { type: 'text/css; charset=utf-8', body: RENDERED_STYLE },
+  '/pages/reader.css': { type: 'text/css; charset=utf-8', body: READER_STYLE },
   '/pages/live.js': { type: 'text/javascript; charset=utf-8', body: LIVE_SCRIPT },
   '/pages/icon.svg': { type: 'image/svg+xml', body: ICON },
 }

@@ -1,0 +1,118 @@
+import type { Section } from '../../core/model.ts'
+import { parseHttp } from '../../core/url/key.ts'
+import type { Library } from '../../library/library.ts'
+import type { PageRef } from '../../library/ports/store.ts'
+import { isTree, keysOf } from '../../library/ports/tree.ts'
+import type { Source } from '../../library/source.ts'
+import { writeHref } from '../pages/parts.ts'
+import { anchorId, type LineRange, type LinkTarget } from './render-markdown.ts'
+
+/** A page, or lines of it, for its address in the reader. */
+export interface ReaderTarget {
+  readonly sourceId: string
+  /** The address of the page, possibly with an anchor. */
+  readonly url: string
+  readonly lines?: LineRange
+  /** The number of the part of a long page. */
+  readonly part?: number | undefined
+}
+
+/** The address of a stored page in the reader: `/read?source=…&url=…&lines=3-9#L3` */
+export function readerHref({ sourceId, url, lines, part }: ReaderTarget): string {
+  const range = lines === undefined ? undefined : `${lines.start}-${lines.end}`
+  const fragment = lines === undefined ? fragmentOf(url) : `#L${lines.start}`
+  return `${writeHref('/read', { source: sourceId, url, lines: range, part })}${fragment}`
+}
+
+/** The fragment that scrolls the reader to the anchor of an address. */
+function fragmentOf(url: string): string {
+  const anchor = readAnchor(url)
+  return anchor === '' ? '' : `#${encodeURIComponent(anchorId(anchor))}`
+}
+
+/** The anchor of an address; empty if there is none. */
+export function readAnchor(url: string): string {
+  const hash = URL.parse(url)?.hash.slice(1) ?? ''
+  try {
+    return decodeURIComponent(hash)
+  } catch {
+    // The fragment is not valid percent-encoding.
+    return hash
+  }
+}
+
+/** A text whose links are resolved. */
+export interface LinkedPage {
+  readonly source: Source
+  readonly url: string
+  readonly hrefs: ReadonlySet<string>
+  /** The line of an anchor of the page itself; undefined where its anchors are unknown. */
+  readonly findAnchorLine?: (anchor: string) => number | undefined
+}
+
+type ResolveLink = (href: string) => LinkTarget | null
+
+/**
+ * Decides where the links of some texts lead: to the reader for pages of the library, else out of it. Only links that a browser can follow
+ * safely lead out. One lookup serves all texts.
+ */
+export async function resolvePageLinks(
+  library: Pick<Library, 'store' | 'trees'>,
+  pages: readonly LinkedPage[],
+): Promise<ResolveLink[]> {
+  const sources = await library.store.listSources()
+  const refs: PageRef[] = []
+  const candidates = pages.map((page) => {
+    const targets = new Map<string, { readonly url: string; readonly from: number; readonly to: number }>()
+    for (const href of [...page.hrefs].slice(0, MAX_LINKS)) {
+      const url = absoluteOf(href, page.url)
+      if (url === undefined || href.startsWith('#')) continue
+      const from = refs.length
+      for (const source of sources) {
+        if (source.id !== page.source.id && !isSiteOf(source, url)) continue
+        for (const key of keysOf(library, source, url)) refs.push({ sourceId: source.id, key })
+      }
+      targets.set(href, { url, from, to: refs.length })
+    }
+    return { page, targets }
+  })
+  const stored = await library.store.readPageSignatures(refs)
+  return candidates.map(({ page, targets }) => (href) => {
+    if (href.startsWith('#')) return resolveOwnAnchor(page, href)
+    const target = targets.get(href)
+    const ref = target && refs.slice(target.from, target.to).find((_, i) => stored[target.from + i] !== undefined)
+    if (target !== undefined && ref !== undefined) {
+      return { href: readerHref({ sourceId: ref.sourceId, url: target.url }), isOutside: false }
+    }
+    const url = target?.url ?? absoluteOf(href, page.url)
+    return url !== undefined && /^(?:https?|mailto):/i.test(url) ? { href: url, isOutside: true } : null
+  })
+}
+
+/** Limits the links that are looked up; the rest lead out of the library. */
+const MAX_LINKS = 1000
+
+function resolveOwnAnchor({ findAnchorLine, source, url }: LinkedPage, href: string): LinkTarget | null {
+  const anchor = readAnchor(`https://host/${href}`)
+  const line = findAnchorLine?.(anchor)
+  if (line !== undefined) return { href: `#L${line}`, isOutside: false }
+  if (anchor === '') return null
+  return { href: readerHref({ sourceId: source.id, url: url.replace(/#.*$/s, '') + href }), isOutside: false }
+}
+
+function absoluteOf(href: string, base: string): string | undefined {
+  return URL.parse(href)?.href ?? (parseHttp(base) === undefined ? undefined : URL.parse(href, base)?.href)
+}
+
+function isSiteOf(source: Source, url: string): boolean {
+  return !isTree(source) && URL.parse(source.url)?.host === URL.parse(url)?.host
+}
+
+/** All anchors of a page, with their lines. */
+export function listAnchors(sections: readonly Section[]): readonly (readonly [anchor: string, line: number])[] {
+  return sections.flatMap(({ anchor, startLine, marks = [], children }) => [
+    ...(anchor === null ? [] : [[anchor, startLine] as const]),
+    ...marks.flatMap((mark) => (mark.anchor === '' ? [] : [[mark.anchor, mark.line] as const])),
+    ...listAnchors(children),
+  ])
+}

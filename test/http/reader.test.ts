@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createHttp } from '../../src/http/app.ts'
+import type { HttpApp } from '../../src/http/ports.ts'
+import { addSource } from '../../src/library/crawl/add-source.ts'
+import { runCrawl } from '../sites/crawl.ts'
+import { openPageFixture, type PageFixture } from './page-fixture.ts'
+
+let fixture: PageFixture
+let http: HttpApp
+
+const LONG_SECTIONS = 40
+
+beforeAll(async () => {
+  fixture = await openPageFixture({
+    pages: {
+      '/': article(
+        'Start',
+        'en',
+        '<a href="/install">Install</a> <a href="/de/install">Deutsch</a> <a href="/long">Long</a>',
+      ),
+      '/install': article(
+        'Install the lamp',
+        'en',
+        'Trim the wick first, see <a href="/long#section-30">section 30</a>, <a href="#oil">oil</a> and <a href="https://elsewhere.example/x">elsewhere</a>.',
+      ),
+      '/de/install': article(
+        'Die Lampe einrichten',
+        'de',
+        'Zuerst wird der Docht gekürzt, dann das Öl gefüllt und die Lampe angezündet.',
+      ),
+      '/long': article('A long page', 'en', 'It has many sections.', listSections()),
+      '/v1/': article('Start of version 1', 'en', '<a href="/v1/install">Install</a>'),
+      '/v1/install': article('Install the lamp', 'en', 'In version 1 there was no wick.'),
+    },
+  })
+  const { library, origin } = fixture
+  const old = await addSource(library, { url: `${origin}/v1/`, name: 'guide', version: '1.0' })
+  await runCrawl(library, old, { kind: 'add' }, origin)
+  http = createHttp(fixture.ports)
+})
+
+afterAll(async () => {
+  http.close()
+  await fixture.close()
+})
+
+function article(title: string, language: string, text: string, more = ''): string {
+  return `<!doctype html><html lang="${language}"><head><title>${title}</title></head><body><main><h1>${title}</h1>
+<p>${text} The rest of this paragraph makes the page long enough to be kept.</p>
+<h2 id="oil">Oil</h2><p>Fill it with oil until the mark and wait for a minute before you light it.</p>
+<h2 id="light">Light</h2><pre><code class="language-python">def light(lamp):
+    return lamp.on</code></pre>${more}</main></body></html>`
+}
+
+function listSections(): string {
+  const words = 'Words that make this section long. '.repeat(120)
+  return Array.from({ length: LONG_SECTIONS }, (_, i) => `<h2 id="section-${i}">Section ${i}</h2><p>${words}</p>`).join(
+    '',
+  )
+}
+
+/** Requests a page of the reader as a browser does. */
+async function read(query: Readonly<Record<string, string>>): Promise<{ status: number; body: string }> {
+  const url = `http://127.0.0.1:41000/read?${new URLSearchParams(query)}`
+  const response = await http.fetch(new Request(url, { headers: { accept: 'text/html' } }))
+  return { status: response.status, body: await response.text() }
+}
+
+describe('the reader', () => {
+  test('shows a stored page with its outline, its source and links to the original and the Markdown', async () => {
+    const url = `${fixture.origin}/install`
+    const { status, body } = await read({ url })
+    expect(status).toBe(200)
+    expect(body).toContain('<h1>Install the lamp</h1>')
+    expect(body).toContain('<p id="L3"><a class="line-link" href="#L3"')
+    expect(body).toContain('<span class="code-keyword">def</span> <span class="code-call">light</span>')
+    expect(body).toMatch(/<nav class="page-outline".*<a href="#L5">Oil<\/a>.*<a href="#L9">Light<\/a>/s)
+    expect(body).toContain(`<a class="button" href="${url}" rel="noopener noreferrer nofollow">Original page</a>`)
+    expect(body).toContain('guide@2.0')
+  })
+
+  test('leads to stored pages in the reader, to anchors of the page itself, and out of the library', async () => {
+    const { body } = await read({ url: `${fixture.origin}/install` })
+    expect(body).toMatch(
+      /<a href="\/read\?source=[\w-]+&amp;url=[^"]+%2Flong%23section-30#at-section-30">section 30<\/a>/,
+    )
+    expect(body).toMatch(/<a href="(?:#L5|\/read[^"]+%23oil#at-oil)">oil<\/a>/)
+    expect(body).toContain('<a href="https://elsewhere.example/x" rel="noopener noreferrer nofollow">elsewhere</a>')
+    expect(body).toContain('<span id="at-oil"></span>')
+  })
+
+  test('highlights the passage', async () => {
+    const { body } = await read({ url: `${fixture.origin}/install`, lines: '5-7' })
+    expect(body).toContain('<h3 class="h2 in-passage" id="L5">')
+    expect(body).toContain('<p class="in-passage" id="L7">')
+    expect(body.match(/in-passage/g)).toHaveLength(2)
+  })
+
+  test('switches between versions and languages of the page', async () => {
+    const { body } = await read({ url: `${fixture.origin}/install`, source: 'guide@2.0' })
+    expect(body).toMatch(/aria-label="Version".*aria-current="true">2\.0<.*%2Fv1%2Finstall">1\.0</s)
+    expect(body).toMatch(/aria-label="Language".*%2Fde%2Finstall">de<.*aria-current="true">en</s)
+    const { body: start } = await read({ url: `${fixture.origin}/de/install` })
+    expect(start).not.toContain('aria-label="Version"')
+  })
+
+  test('cuts a long page into parts, and opens the part with the passage or the anchor', async () => {
+    const url = `${fixture.origin}/long`
+    const first = await read({ url })
+    expect(first.body).toContain('part 1 of 4')
+    expect(first.body).toContain('Next part →</a>')
+    expect(first.body).toContain('<span class="off">← Previous part</span>')
+    expect(first.body).toMatch(/href="\/read\?[^"]*part=4#L\d+">Section 39</)
+    expect(first.body).not.toContain('id="at-section-39"')
+    expect((await read({ url: `${url}#section-39` })).body).toContain('id="at-section-39"')
+    expect((await read({ url, part: '2' })).body).toContain('part 2 of 4')
+    expect((await read({ url, part: '99' })).body).toContain('part 4 of 4')
+    expect((await read({ url, lines: '150-151' })).body).toContain('part 4 of 4')
+  })
+
+  test('gives the Markdown as it is stored', async () => {
+    const url = `http://127.0.0.1:41000/read.md?url=${encodeURIComponent(`${fixture.origin}/install`)}`
+    const response = await http.fetch(new Request(url))
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(response.headers.get('content-disposition')).toContain('Install-the-lamp.md')
+    expect(await response.text()).toMatch(/^# Install the lamp\n\nTrim the wick first/)
+  })
+
+  test('says of a page that is not stored what is known about it, and asks for an address without one', async () => {
+    const { status, body } = await read({ url: `${fixture.origin}/instal` })
+    expect(status).toBe(404)
+    expect(body).toContain('The library holds no text of this page')
+    expect(body).toContain(`/read?url=${encodeURIComponent(`${fixture.origin}/install`)}`)
+    expect(body).toContain('/url?url=')
+    expect((await read({})).body).toContain('Enter the address of a page')
+    expect((await read({ url: `${fixture.origin}/install`, source: 'nothing' })).status).toBe(404)
+  })
+})
