@@ -44,9 +44,15 @@ function writeNarrowScope({ source, wider }: CrawlReport, isReadOnly: boolean): 
 }
 
 /** Offers the documentation of a package with hardly any text. */
-function writeDocumentation({ source, documentation }: CrawlReport, isReadOnly: boolean): string[] {
+export function writeDocumentation(
+  { source, documentation }: Pick<CrawlReport, 'source' | 'documentation'>,
+  isReadOnly: boolean,
+): string[] {
   if (documentation.length === 0) return []
-  const remedy = isReadOnly ? documentation.join(' ') : `add_source with url ${documentation.join(' or ')} adds it`
+  const version = source.version === null ? '' : ` and version ${source.version}`
+  const remedy = isReadOnly
+    ? documentation.join(' ')
+    : `add_source with url ${documentation.join(' or ')}${version} adds it`
   return [`Documentation: ${oneLine(writeDocumentationOffer(source))}; ${oneLine(remedy)}`]
 }
 

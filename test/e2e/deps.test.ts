@@ -72,7 +72,19 @@ test('an agent that starts in the project takes in its packages, and is answered
       ready: 0,
       failed: [],
       unused: [],
+      documentation: [],
     })
+    sandbox.write({ 'other/README.md': '# Other\n' })
+    expect((await sandbox.run(['add', './other', '--name', 'a-other', '--library', 'library.db'])).code).toBe(0)
+    const listed = await client.callTool({ name: 'list_sources', arguments: {} })
+    expect(listed.structuredContent).toMatchObject({
+      project: 'tower',
+      sources: [
+        { name: 'lamp', version: '1.0.0', inProject: true },
+        { name: 'a-other', inProject: false },
+      ],
+    })
+    expect(JSON.stringify(listed.content)).toMatch(/Used by the project tower:.*lamp@1\.0\.0.*Others:.*a-other/)
     install({ lamp: '2.0.0' })
     const again = await client.callTool({ name: 'sync_project', arguments: {} })
     expect(again.structuredContent).toMatchObject({ read: ['lamp@2.0.0'], unused: ['lamp@1.0.0'] })
@@ -151,4 +163,14 @@ test('deps shows the declarations of @types as pages of their package, not as a 
   expect((await deps('--add')).stdout).toContain('2 packages read')
   const found = await sandbox.runInProcess(['search', 'light', '--source', 'lamp'])
   expect(found.stdout).toContain('function light(): void')
+})
+
+test('deps offers the documentation of a package that has hardly any text, with the locked version', async () => {
+  install({ lamp: '1.0.0' })
+  fs.rmSync(sandbox.path('app/node_modules/lamp/index.d.ts'))
+  const manifest = { name: 'lamp', version: '1.0.0', homepage: 'https://lamp.example/docs/' }
+  sandbox.write({ 'app/node_modules/lamp/package.json': JSON.stringify(manifest) })
+  const offer = 'add https://lamp.example/docs/ --version 1.0.0'
+  expect((await deps('--add')).stderr).toContain(offer)
+  expect((await deps()).stderr).toContain(offer)
 })

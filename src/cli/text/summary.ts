@@ -137,7 +137,8 @@ export function writeWidenAdvice(source: Source, wider: WiderScope, hint: Hint):
 /** Offers the documentation of a package with hardly any text; empty if there is none to offer. */
 export function writeDocumentationAdvice(source: Source, documentation: readonly string[], hint: Hint): string[] {
   if (documentation.length === 0) return []
-  const commands = documentation.map((url) => hint('add', url))
+  const { version } = source
+  const commands = documentation.map((url) => hint('add', url, ...(version === null ? [] : ['--version', version])))
   return [`${printableLine(writeDocumentationOffer(source))}; add it with: ${commands.join(' or ')}`]
 }
 

@@ -11,7 +11,13 @@ import {
   type PackageFilter,
   requireFiles,
 } from '../../library/projects/choose-packages.ts'
-import { listUnused, type PackageState, planProject, titleOf } from '../../library/projects/plan-project.ts'
+import {
+  listUnused,
+  offerForProject,
+  type PackageState,
+  planProject,
+  titleOf,
+} from '../../library/projects/plan-project.ts'
 import { labelOf } from '../../library/source.ts'
 import { openProjectReader } from '../../project/open-project.ts'
 import { ChecksFailedError } from '../checks-failed-error.ts'
@@ -20,6 +26,7 @@ import { addLibraryOptions, FETCH_SETTINGS, printableLabel } from '../library.ts
 import { type CommonFlags, collectList } from '../options/options.ts'
 import { countOf, printableLine, type Streams, type Terminal } from '../terminal.ts'
 import { alignColumns } from '../text/columns.ts'
+import { writeDocumentationAdvice } from '../text/summary.ts'
 
 interface DepsFlags extends CommonFlags, PackageFilter {
   readonly add?: boolean
@@ -70,7 +77,7 @@ function checkFlags({ add, sync, prune, yes }: DepsFlags): void {
 
 /** Prints the packages with their state in the library. */
 async function list(
-  { library, terminal }: CrawlContext,
+  { library, terminal, hintFor }: CrawlContext,
   project: ProjectPackages,
   chosen: readonly ProjectPackage[],
   flags: DepsFlags,
@@ -90,6 +97,9 @@ async function list(
   const from = project.files.length === 0 ? 'no lock file or manifest was found' : `from ${project.files.join(', ')}`
   const shown = `${countOf(chosen.length, 'package')} of ${project.packages.length}${flags.all === true ? '' : '; --all and --dev show more'}`
   terminal.note(printableLine(`${shown}; ${from}`))
+  for (const { source, documentation } of await offerForProject(library, { packages: states })) {
+    for (const line of writeDocumentationAdvice(source, documentation, await hintFor(source))) terminal.note(line)
+  }
   const absent = chosen.filter(({ type, installedAt }) => type === 'golang' && installedAt === undefined).length
   if (absent > 0) {
     terminal.note(`${countOf(absent, 'module')} of Go not installed, so not readable: run \`go mod download\` first`)
@@ -123,7 +133,7 @@ function packageRecord(one: ProjectPackage, state: PackageState | undefined): Re
 
 /** Takes in the packages that are missing. */
 async function take(
-  { library, terminal, signal }: CrawlContext,
+  { library, terminal, signal, hintFor }: CrawlContext,
   project: ProjectPackages,
   chosen: readonly ProjectPackage[],
 ): Promise<void> {
@@ -145,7 +155,12 @@ async function take(
         break
       case 'read':
         terminal.detail(`${printableLabel(event.source)}: ${countOf(event.pages, 'page')}`)
-        if (event.pages === 0) terminal.note(`${printableLabel(event.source)} has no documentation that can be read`)
+        if (event.documentation.length > 0) {
+          const hint = await hintFor(event.source)
+          for (const line of writeDocumentationAdvice(event.source, event.documentation, hint)) terminal.note(line)
+        } else if (event.pages === 0) {
+          terminal.note(`${printableLabel(event.source)} has no documentation that can be read`)
+        }
         break
       case 'failed':
         terminal.note(printableLine(`${titleOf(event.wanted.address)} could not be read: ${event.problem}`))

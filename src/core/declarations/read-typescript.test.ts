@@ -3,7 +3,7 @@ import { openNodeGrammars } from '../../../test/node-grammars.ts'
 import type { CodeParser } from '../chunk/code-grammars.ts'
 import { PARSER_FAILED } from '../chunk/piece.ts'
 import type { Declaration, ModuleText } from './declaration.ts'
-import { readTypeScript } from './read-typescript.ts'
+import { nameDefaultFunctions, readTypeScript } from './read-typescript.ts'
 
 let parser: CodeParser | undefined
 
@@ -12,7 +12,8 @@ beforeAll(async () => {
 })
 
 function read(text: string): ModuleText {
-  const module = parser?.read(text, (root) => readTypeScript(root, text))
+  const named = nameDefaultFunctions(text)
+  const module = parser?.read(named, (root) => readTypeScript(root, named))
   if (module === undefined || module === PARSER_FAILED) throw new Error('the text cannot be parsed')
   return module
 }
@@ -145,4 +146,17 @@ describe('a module', () => {
     )
     expect(declarations.map(({ name }) => name)).toContain('a')
   })
+})
+
+test.each([
+  ['export default function(oil: number): void;', 'function _default(oil: number): void'],
+  ['export default function <T>(lamp: T): Promise<T>', 'function _default<T>(lamp: T): Promise<T>'],
+  ['export default function (oil: number): void {}', 'function _default(oil: number): void'],
+])('a default function without a name is read: %s', (text, signature) => {
+  const module = read(`/** Lights the lamp. */\n${text}\nexport declare const height: number\n`)
+  expect(module.declarations).toMatchObject([
+    { kind: 'function', name: '_default', signature, doc: 'Lights the lamp.' },
+    { name: 'height' },
+  ])
+  expect(module.exports).toContainEqual({ name: 'default', local: '_default', from: null })
 })

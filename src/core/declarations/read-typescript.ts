@@ -6,6 +6,14 @@ export function readTypeScript(root: Node, text: string): ModuleText {
   return new ModuleReader(text).read(root)
 }
 
+/**
+ * Names functions that are exported as default without a name. Their grammar has none without a body, as type declarations have them. The
+ * name is the one that TypeScript itself gives to default exports.
+ */
+export function nameDefaultFunctions(text: string): string {
+  return text.replace(/^([ \t]*export[ \t]+default[ \t]+(?:async[ \t]+)?function)[ \t]*(?=[(<])/gm, '$1 _default')
+}
+
 class ModuleReader {
   readonly #text: string
   readonly #declarations: Declaration[] = []

@@ -3,6 +3,7 @@ import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
 import type { ProjectName, Source } from '../source.ts'
 import { isComplete } from '../sources/find-version.ts'
+import { offerDocumentation } from '../sources/offer-documentation.ts'
 
 /** A package that a project uses. */
 export interface WantedPackage {
@@ -21,6 +22,20 @@ export interface PackageState {
   readonly state: 'ready' | 'incomplete' | 'missing'
   /** Other versions of the package in the library. */
   readonly otherVersions: readonly string[]
+}
+
+/** Documentation to offer for packages of a project with hardly more than a short README. */
+export async function offerForProject(
+  library: Pick<Library, 'store'>,
+  { packages }: Pick<ProjectPlan, 'packages'>,
+): Promise<{ readonly source: Source; readonly documentation: readonly string[] }[]> {
+  const offers: { readonly source: Source; readonly documentation: readonly string[] }[] = []
+  for (const { source, state } of packages) {
+    if (source === undefined || state !== 'ready' || (source.settings.documentation ?? []).length === 0) continue
+    const documentation = await offerDocumentation(library, source, await library.store.countContent(source.id))
+    if (documentation.length > 0) offers.push({ source, documentation })
+  }
+  return offers
 }
 
 /** The packages of a project, compared with the library. */

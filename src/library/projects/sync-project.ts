@@ -6,14 +6,22 @@ import { crawlSource } from '../crawl/crawl-source.ts'
 import { withdrawAfterFailure } from '../crawl/withdraw-source.ts'
 import type { Library } from '../library.ts'
 import type { ProjectName, Source } from '../source.ts'
+import { findSource } from '../sources/find-source.ts'
+import { offerDocumentation } from '../sources/offer-documentation.ts'
 import { isUsedBy, type PackageState, planProject, titleOf, type WantedPackage } from './plan-project.ts'
 
 /** One step of a synchronisation. */
 export type SyncEvent =
   /** A package is being read; `done` of `total` packages are finished. */
   | { readonly type: 'reading'; readonly wanted: WantedPackage; readonly done: number; readonly total: number }
-  /** A package was read; `pages` is 0 if it has nothing to read. */
-  | { readonly type: 'read'; readonly source: Source; readonly pages: number; readonly chunks: number }
+  /** A package was read; `pages` is 0 if it has nothing to read. `documentation` has addresses to offer if it has hardly anything. */
+  | {
+      readonly type: 'read'
+      readonly source: Source
+      readonly pages: number
+      readonly chunks: number
+      readonly documentation: readonly string[]
+    }
   /** A package could not be read. The others are read all the same. */
   | { readonly type: 'failed'; readonly wanted: WantedPackage; readonly problem: string }
   /** The project no longer uses this version. It stays in the library. */
@@ -82,7 +90,10 @@ async function readPackage(
     throw error
   }
   if (summary?.end !== 'completed') throw new Error(summary?.problem ?? 'reading it was interrupted')
-  return { type: 'read', source, ...(await library.store.countContent(source.id)) }
+  const content = await library.store.countContent(source.id)
+  // The crawl has recorded the addresses of its documentation.
+  const documentation = await offerDocumentation(library, await findSource(library, source.id), content)
+  return { type: 'read', source, ...content, documentation }
 }
 
 /** Records where a known package is installed now. */

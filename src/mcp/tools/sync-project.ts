@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
 import { countOf } from '../../core/text/count.ts'
 import { oneLine } from '../../library/search/display-text.ts'
-import { labelOf } from '../../library/source.ts'
-import { flag } from '../schemas.ts'
+import { labelOf, type Source } from '../../library/source.ts'
+import { flag, orNull } from '../schemas.ts'
+import { writeDocumentation } from '../status-text.ts'
 import { createTool, type Tool } from '../tool.ts'
 
 /** `sync_project`: takes in the packages that the project uses. */
@@ -23,6 +24,7 @@ export const syncProject: Tool = createTool({
     ready: z.number(),
     failed: z.array(z.string()),
     unused: z.array(z.string()),
+    documentation: z.array(z.object({ package: z.string(), version: orNull(z.string()), urls: z.array(z.string()) })),
   }),
   async run(args, { library, project, signal, progress }) {
     if (project === undefined) throw usageError('this server belongs to no project')
@@ -38,11 +40,14 @@ export const syncProject: Tool = createTool({
     const read: string[] = []
     const failed: string[] = []
     const unused: string[] = []
+    const offers: { readonly source: Source; readonly documentation: readonly string[] }[] = []
     let ready = 0
     for await (const event of sync(await library(), packages, wanted, signal, isUsed)) {
       if (event.type === 'reading') await progress(event.done, event.total, titleOf(event.wanted.address))
-      else if (event.type === 'read') read.push(labelOf(event.source))
-      else if (event.type === 'failed') failed.push(`${titleOf(event.wanted.address)}: ${oneLine(event.problem)}`)
+      else if (event.type === 'read') {
+        read.push(labelOf(event.source))
+        if (event.documentation.length > 0) offers.push(event)
+      } else if (event.type === 'failed') failed.push(`${titleOf(event.wanted.address)}: ${oneLine(event.problem)}`)
       else if (event.type === 'dropped') unused.push(labelOf(event.source))
       else ready = event.result.ready
     }
@@ -51,7 +56,11 @@ export const syncProject: Tool = createTool({
       `${oneLine(name)}: ${countOf(read.length, 'package')} read, ${ready} already in the library.`,
       ...failed.map((problem) => `Could not be read: ${problem}`),
       ...unused.map((label) => `No longer used: ${oneLine(label)}`),
+      ...offers.flatMap((offer) => writeDocumentation(offer, false)),
     ]
-    return { content: [lines.join('\n')], structured: { project: name, read, ready, failed, unused } }
+    const documentation = offers.map(({ source, documentation: urls }) => {
+      return { package: source.name, version: source.version, urls: [...urls] }
+    })
+    return { content: [lines.join('\n')], structured: { project: name, read, ready, failed, unused, documentation } }
   },
 })

@@ -46,12 +46,25 @@ describe('parseYaml', () => {
     ['"a@npm:^1.0.0, a@npm:^1.1.0":\n  version: 1.2.0\n  bin:\n    a: ./a.js\n'],
     ['a: 1\r\nb:\r\n  - c\r\n'],
     ['just a text\n'],
+    ['catalog:\n  react: &react ^18.2.0 # pinned\noverrides:\n  react: *react\n'],
+    ['a: &list\n  - &x one\n  - *x\nb: *list\nc: &map {d: e}\nf: [*map, *x, &y g, *y]\n'],
   ])('reads %j like a general parser', (text) => {
     expect(parse(text)).toEqual(parseGenerally(text))
   })
 
   test('an empty text has no documents', () => {
     expect(parse('# nothing\n\n')).toEqual([])
+  })
+
+  test('texts of many megabytes are read, or refused with the line', () => {
+    const long = 'x'.repeat(15_000_000)
+    const colons = `${'x:'.repeat(7_000_000)}x`
+    for (const text of [long, `a: ${long}`, `a: "${long}"`, `a: [${long}]`, `a: {b: ${long}}`, `a: [${colons}]`]) {
+      expect(parseYaml({ path: 'a.yaml', text })).toHaveLength(1)
+    }
+    for (const text of [`a: [${long}`, `a: "${long}`, `a: *${long}`, `a: ${'&a '.repeat(5_000_000)}b`]) {
+      expect(() => parseYaml({ path: 'a.yaml', text })).toThrow('a.yaml cannot be read: line 1: ')
+    }
   })
 
   test('keys such as __proto__ are data', () => {
@@ -61,9 +74,11 @@ describe('parseYaml', () => {
   })
 
   test.each([
-    ['a: *b\n', 'line 1: anchors, aliases and tags are not supported'],
-    ['x: 1\na: !!js/function b\n', 'line 2: anchors, aliases and tags are not supported'],
-    ['a: [b, *c]\n', 'line 1: anchors, aliases and tags are not supported'],
+    ['a: *b\n', 'line 1: there is no anchor b above this alias'],
+    ['a: &b\n  c: *b\n', 'line 2: there is no anchor b above this alias'],
+    ['x: 1\na: !!js/function b\n', 'line 2: tags are not supported'],
+    ['a: [b, *c]\n', 'line 1: there is no anchor c above this alias'],
+    ['a: [!x b]\n', 'line 1: tags are not supported'],
     ['a: 1\n   b: 2\n  c: 3\nd\n', 'a colon is missing'],
     ['a:\n    b: 1\n  c: 2\n', 'line 3: the indentation is wrong'],
     ['a: "open\n', 'line 1: a quote is missing'],

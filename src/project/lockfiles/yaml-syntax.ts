@@ -14,9 +14,15 @@ interface Line {
 
 type YamlMap = Record<string, unknown>
 
+/** Values by the names of their anchors. */
+type Anchors = Map<string, unknown>
+
 const MAX_DEPTH = 50
 
-/** Parses YAML and returns its documents. Every scalar is a string; maps have no prototype. Anchors, aliases and tags are refused. */
+/**
+ * Parses YAML and returns its documents. Every scalar is a string; maps have no prototype. An alias is the value of its anchor, not a copy, so
+ * that nested aliases take no memory. Tags are refused.
+ */
 export function parseYaml(file: ProjectFile): unknown[] {
   const documents: Line[][] = [[]]
   for (const [index, raw] of file.text
@@ -37,6 +43,7 @@ export function parseYaml(file: ProjectFile): unknown[] {
 class DocumentParser {
   readonly #file: ProjectFile
   readonly #lines: Line[]
+  readonly #anchors: Anchors = new Map()
   #at = 0
 
   constructor(file: ProjectFile, lines: Line[]) {
@@ -121,13 +128,21 @@ class DocumentParser {
       const isBelow = next !== undefined && (next.indent > indent || (next.indent === indent && isItem(next.text)))
       return isBelow && !(next.indent === indent && isItem(line.text)) ? this.#parseBlock(depth + 1) : ''
     }
-    if (/^[&*!]/.test(text)) throw this.#fail('anchors, aliases and tags are not supported', line)
+    if (text.startsWith('!')) throw this.#fail('tags are not supported', line)
+    const [, anchor, rest = ''] = /^&([^\s,[\]{}]+)(?:\s+(.*))?$/s.exec(text) ?? []
+    if (anchor !== undefined && !/^[&*]/.test(rest)) {
+      const value = this.#parseValue(line, rest, indent, depth + 1)
+      this.#anchors.set(anchor, value)
+      return value
+    }
+    const [, alias] = /^\*([^\s,[\]{}]+)\s*(?:#.*)?$/.exec(text) ?? []
+    if (alias !== undefined) return findAnchor(this.#anchors, alias, (problem) => this.#fail(problem, line))
+    if (/^[&*]/.test(text)) throw this.#fail('the anchor or alias cannot be read', line)
     if (/^[|>]/.test(text)) return this.#takeBelow(indent).join(' ')
     if (/^["']/.test(text)) return this.#unquote(line, this.#takeQuoted(text, indent))
     if (/^[{[]/.test(text)) {
-      return new FlowParser([text, ...this.#takeBelow(indent)].join(' '), (problem) =>
-        this.#fail(problem, line),
-      ).parse()
+      const fail = (problem: string) => this.#fail(problem, line)
+      return new FlowParser([text, ...this.#takeBelow(indent)].join(' '), this.#anchors, fail).parse()
     }
     return [text.replace(/\s#.*$/, ''), ...this.#takeBelow(indent)].join(' ').trim()
   }
@@ -162,11 +177,13 @@ class DocumentParser {
 /** Parses `{a: b, c: [d]}`. */
 class FlowParser {
   readonly #text: string
+  readonly #anchors: Anchors
   readonly #fail: (problem: string) => Error
   #at = 0
 
-  constructor(text: string, fail: (problem: string) => Error) {
+  constructor(text: string, anchors: Anchors, fail: (problem: string) => Error) {
     this.#text = text
+    this.#anchors = anchors
     this.#fail = fail
   }
 
@@ -180,8 +197,21 @@ class FlowParser {
     this.#skipSpace()
     if (depth > MAX_DEPTH) throw this.#fail('its values are nested too deeply')
     const opening = this.#text[this.#at]
+    if (opening === '&' || opening === '*') return this.#parseReference(depth)
     if (opening === '{') return this.#parseMap(depth)
     return opening === '[' ? this.#parseList(depth) : this.#parseScalar()
+  }
+
+  /** `&name value`, or `*name`. */
+  #parseReference(depth: number): unknown {
+    REFERENCE.lastIndex = this.#at
+    const [all, sign, name] = REFERENCE.exec(this.#text) ?? []
+    if (all === undefined || name === undefined) throw this.#fail('the anchor or alias cannot be read')
+    this.#at += all.length
+    if (sign === '*') return findAnchor(this.#anchors, name, this.#fail)
+    const value = this.#parseValue(depth + 1)
+    this.#anchors.set(name, value)
+    return value
   }
 
   #parseMap(depth: number): YamlMap {
@@ -217,10 +247,11 @@ class FlowParser {
       this.#at = end
       return unquote(this.#text.slice(start, end))
     }
-    PLAIN.lastIndex = start
-    const plain = PLAIN.exec(this.#text)?.[0] ?? ''
+    PLAIN_END.lastIndex = start
+    const plain = this.#text.slice(start, PLAIN_END.exec(this.#text)?.index ?? this.#text.length)
     if (plain === '') throw this.#fail('a value is missing')
-    if (/^[&*!]/.test(plain)) throw this.#fail('anchors, aliases and tags are not supported')
+    if (plain.startsWith('!')) throw this.#fail('tags are not supported')
+    if (/^[&*]/.test(plain)) throw this.#fail('an anchor or alias cannot be a key')
     this.#at = start + plain.length
     return plain.trim()
   }
@@ -244,8 +275,16 @@ class FlowParser {
   }
 }
 
-/** A text without quotes inside brackets. A colon is part of it unless a space, a comma or the end follows. */
-const PLAIN = /(?:[^,[\]{}:]|:(?=[^\s,[\]{}]))+/y
+/** The end of a text without quotes inside brackets. A colon is part of the text unless a space, a comma or the end follows. */
+const PLAIN_END = /[,[\]{}]|:(?=[\s,[\]{}]|$)/g
+
+const REFERENCE = /([&*])([^\s,[\]{}]+)/y
+
+/** The value of an anchor, which must precede its aliases. So no value contains itself. */
+function findAnchor(anchors: Anchors, name: string, fail: (problem: string) => Error): unknown {
+  if (!anchors.has(name)) throw fail(`there is no anchor ${name.slice(0, 50)} above this alias`)
+  return anchors.get(name)
+}
 
 function isBlank(text: string): boolean {
   return text === '' || text.startsWith('#')
