@@ -8,7 +8,7 @@ import { createCrawlHistory } from './crawl-history.ts'
 import { renderDocs } from './docs-page.ts'
 import { type EventOptions, EventStreams } from './events.ts'
 import { createExternalCrawls } from './external-crawls.ts'
-import { describeFailure } from './failure.ts'
+import { CLIENT_CLOSED_REQUEST, describeFailure } from './failure.ts'
 import { LOCAL_PATH } from './local-page.ts'
 import { createMetrics } from './metrics.ts'
 import { describeRoutes } from './openapi.ts'
@@ -87,6 +87,8 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       const response = await completePage(await app.fetch(request, bindings), isSignedIn, ports)
       return revalidate(compress(response, request), request)
     } catch (error) {
+      // The client no longer waits, such as a search page whose user types on, so this is no failure of the server.
+      if (request.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST })
       return answerFailure(error, request, path, bindings.id, ports)
     }
   }

@@ -25,6 +25,9 @@ export interface Failure {
   readonly internal: string
 }
 
+/** The status in log and metrics of a request whose client disconnected before the response, as in other servers. */
+export const CLIENT_CLOSED_REQUEST = 499
+
 /** An error with another status than the error table has for its code. */
 export class StatusError extends Error {
   readonly status: number

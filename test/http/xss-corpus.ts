@@ -381,6 +381,7 @@ export function hostileViews(sourceId: string): readonly (readonly [hash: string
     ['#/', '<script>globalThis.pwned="problem of the job"</script>'],
     ['#/search?q=nobody+takes+it+for+an+empty+page', '<script>globalThis.pwned="title page"</script>'],
     [`#/search?q=${encodeURIComponent(attackOn('search'))}&kind=${encodeURIComponent('<b>kind</b>')}`, '<b>kind</b>'],
+    ['#/search?q=markdownattack&path=/raw.md', 'nobody takes it for an empty one: markdownattack'],
     [
       `#/search?q=heading&source=${encodeURIComponent(attackOn('source'))}`,
       '<script>globalThis.pwned="source"</script>',

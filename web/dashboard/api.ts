@@ -351,6 +351,12 @@ export interface UrlExplanation {
 
 /** `GET /api/search`. */
 export interface SearchPage {
+  readonly query: string
+  readonly relevance: 'strong' | 'weak' | 'none'
+  /** Words of the question that no passage has. */
+  readonly uncovered: readonly string[]
+  /** Sources that were not searched and have some of these words. */
+  readonly elsewhere: readonly string[]
   readonly engines: readonly string[]
   readonly notices: readonly string[]
   readonly searchedCount: number
@@ -369,6 +375,7 @@ export interface SearchPage {
 /** Another page that matched. */
 export interface MentionItem {
   readonly source: string
+  readonly sourceId: string
   readonly title: string
   readonly url: string
   /** The web page of the package version, for a page without a web address. */
@@ -393,9 +400,13 @@ export interface SimilarItem {
 
 /** A passage of a page that matches the query. */
 export interface PassageItem extends Omit<MentionItem, 'line'> {
-  readonly sourceId: string
   readonly kind: string
+  readonly startLine: number
+  readonly endLine: number
   readonly text: string
+  /** The text, rendered by the server. */
+  readonly html: string
+  readonly citation: string
   readonly tokens: number
   readonly isCut: boolean
   readonly terms: readonly string[]

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { writeReaderUrl } from '../../src/core/url/reader-url.ts'
 
 /** A link to a page, with its text and style. */
 interface ExternalLinkInput {
@@ -19,18 +20,15 @@ export function ExternalLink({ url, words = '', class: className = '' }: Externa
   )
 }
 
-/** Links to a page or, if its address is not http or https, to its entry in the ledger. */
+/** Links to a stored page in the reader. */
 export function PageLink({
   url,
   source,
   words = '',
   class: className = '',
 }: ExternalLinkInput & { readonly source: string }): JSX.Element {
-  if (WEB_URL.test(url)) return <ExternalLink url={url} words={words} class={className} />
-  const [address = url] = url.split(/#L\d/)
-  const query = `explain=${encodeURIComponent(address)}`
   return (
-    <a class={className} href={`#/sources/${encodeURIComponent(source)}?${query}`} title={url}>
+    <a class={className} href={writeReaderUrl({ sourceId: source, url })} title={url}>
       {words === '' ? url : words}
     </a>
   )

@@ -31,11 +31,11 @@ function pageOf(page: string, id: string): Route['page'] {
 }
 
 /** Changes query parameters of the current page without a new history entry. Empty values are left out. */
-export function replaceQuery(changes: Readonly<Record<string, string>>): void {
+export function replaceQuery(changes: Readonly<Record<string, string | readonly string[]>>): void {
   const query = new URLSearchParams(route.value.query)
   for (const [name, value] of Object.entries(changes)) {
-    if (value === '') query.delete(name)
-    else query.set(name, value)
+    query.delete(name)
+    for (const one of [value].flat()) if (one !== '') query.append(name, one)
   }
   const [path] = location.hash.split('?', 1)
   const text = query.toString()

@@ -6,7 +6,7 @@ import type { Dispatcher } from '../../library/jobs/dispatcher.ts'
 import type { Library } from '../../library/library.ts'
 import type { Addresses } from '../../library/ports/addresses.ts'
 import type { JobLog } from '../../library/ports/job-log.ts'
-import { describeFailure, isStoreFailure } from '../failure.ts'
+import { CLIENT_CLOSED_REQUEST, describeFailure, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
 import { READER_STYLE, RENDERED_STYLE } from '../reader/style.ts'
 import { renderDomains } from './domains.ts'
@@ -98,6 +98,7 @@ async function openAddresses(ports: HttpPorts): Promise<{ readonly library: Libr
 
 /** Renders an error as a page. Details of an unexpected error go to the log, under the id that the page shows. */
 function answerError(error: Error, c: Context, ports: HttpPorts): Response | Promise<Response> {
+  if (c.req.raw.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST })
   if (error instanceof HTTPException) {
     const title = error.status === 404 ? 'Not found' : 'This page cannot be shown'
     const advice = 'Check the address, or choose a page from the navigation above.'

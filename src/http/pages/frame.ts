@@ -16,7 +16,7 @@ p { margin: var(--space-2) 0; max-width: 75ch; }
 a { color: var(--accent); text-underline-offset: 0.15em; text-decoration-thickness: 1px; text-decoration-color: color-mix(in srgb, currentColor 35%, transparent); }
 a:hover { text-decoration-color: currentColor; }
 code, .mono { font-family: var(--mono); font-size: 0.9em; }
-mark { padding: 0 0.1em; border-radius: 2px; background: var(--mark); color: inherit; }
+mark { padding: 0 0.1em; border-radius: 2px; background: var(--mark); color: var(--text); }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 2px; }
 [hidden] { display: none !important; }
 .quiet { color: var(--text-2); }

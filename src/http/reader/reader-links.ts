@@ -1,45 +1,11 @@
 import type { Section } from '../../core/model.ts'
 import { parseHttp } from '../../core/url/key.ts'
+import { readAnchor, writeReaderUrl } from '../../core/url/reader-url.ts'
 import type { Library } from '../../library/library.ts'
 import type { PageRef } from '../../library/ports/store.ts'
 import { isTree, keysOf } from '../../library/ports/tree.ts'
 import type { Source } from '../../library/source.ts'
-import { writeHref } from '../pages/parts.ts'
-import { anchorId, type LineRange, type LinkTarget } from './render-markdown.ts'
-
-/** A page, or lines of it, for its address in the reader. */
-export interface ReaderTarget {
-  readonly sourceId: string
-  /** The address of the page, possibly with an anchor. */
-  readonly url: string
-  readonly lines?: LineRange
-  /** The number of the part of a long page. */
-  readonly part?: number | undefined
-}
-
-/** The address of a stored page in the reader: `/read?source=…&url=…&lines=3-9#L3` */
-export function readerHref({ sourceId, url, lines, part }: ReaderTarget): string {
-  const range = lines === undefined ? undefined : `${lines.start}-${lines.end}`
-  const fragment = lines === undefined ? fragmentOf(url) : `#L${lines.start}`
-  return `${writeHref('/read', { source: sourceId, url, lines: range, part })}${fragment}`
-}
-
-/** The fragment that scrolls the reader to the anchor of an address. */
-function fragmentOf(url: string): string {
-  const anchor = readAnchor(url)
-  return anchor === '' ? '' : `#${encodeURIComponent(anchorId(anchor))}`
-}
-
-/** The anchor of an address; empty if there is none. */
-export function readAnchor(url: string): string {
-  const hash = URL.parse(url)?.hash.slice(1) ?? ''
-  try {
-    return decodeURIComponent(hash)
-  } catch {
-    // The fragment is not valid percent-encoding.
-    return hash
-  }
-}
+import type { LinkTarget } from './render-markdown.ts'
 
 /** A text whose links are resolved. */
 export interface LinkedPage {
@@ -82,7 +48,7 @@ export async function resolvePageLinks(
     const target = targets.get(href)
     const ref = target && refs.slice(target.from, target.to).find((_, i) => stored[target.from + i] !== undefined)
     if (target !== undefined && ref !== undefined) {
-      return { href: readerHref({ sourceId: ref.sourceId, url: target.url }), isOutside: false }
+      return { href: writeReaderUrl({ sourceId: ref.sourceId, url: target.url }), isOutside: false }
     }
     const url = target?.url ?? absoluteOf(href, page.url)
     return url !== undefined && /^(?:https?|mailto):/i.test(url) ? { href: url, isOutside: true } : null
@@ -97,7 +63,7 @@ function resolveOwnAnchor({ findAnchorLine, source, url }: LinkedPage, href: str
   const line = findAnchorLine?.(anchor)
   if (line !== undefined) return { href: `#L${line}`, isOutside: false }
   if (anchor === '') return null
-  return { href: readerHref({ sourceId: source.id, url: url.replace(/#.*$/s, '') + href }), isOutside: false }
+  return { href: writeReaderUrl({ sourceId: source.id, url: url.replace(/#.*$/s, '') + href }), isOutside: false }
 }
 
 function absoluteOf(href: string, base: string): string | undefined {

@@ -5,6 +5,7 @@ import { PharosError } from '../../core/errors.ts'
 import type { Section } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { splitLines } from '../../core/text/lines.ts'
+import { readAnchor, writeReaderUrl } from '../../core/url/reader-url.ts'
 import type { Library } from '../../library/library.ts'
 import { isMarkdownPage } from '../../library/search/display-links.ts'
 import { type FoundPage, findPage } from '../../library/search/find-page.ts'
@@ -25,7 +26,7 @@ import {
 } from '../pages/parts.ts'
 import { readNumber, readText } from '../pages/query.ts'
 import { cutParts } from './cut-parts.ts'
-import { listAnchors, readAnchor, readerHref, resolvePageLinks } from './reader-links.ts'
+import { listAnchors, resolvePageLinks } from './reader-links.ts'
 import { type LineRange, type ParsedMarkdown, parseMarkdown, renderCode, renderMarkdown } from './render-markdown.ts'
 
 /** A rendered page, and whether the library has the page that was asked for (otherwise the status is 404). */
@@ -162,7 +163,7 @@ function writeSwitch(label: string, pages: readonly RelatedPage[], shown: FoundP
   if (pages.length < 2) return ''
   const links = pages.map(({ source, url, label: name }) => {
     const isShown = source.id === shown.source.id && url === shown.url
-    return html`<li><a class="chip" href="${readerHref({ sourceId: source.id, url })}"${isShown ? raw(' aria-current="true"') : ''}>${clipShowable(name)}</a></li>`
+    return html`<li><a class="chip" href="${writeReaderUrl({ sourceId: source.id, url })}"${isShown ? raw(' aria-current="true"') : ''}>${clipShowable(name)}</a></li>`
   })
   return html`<nav class="switch" aria-label="${label}"><span class="quiet">${label}</span><ul>${links}</ul></nav>`
 }
@@ -211,7 +212,7 @@ function listDefinitions({ chunks }: FoundPage): OutlineEntry[] {
 function lineHref({ source, url }: FoundPage, { parts, at }: View, line: number): string {
   const index = parts.findIndex(({ end }) => line <= end)
   if (index === at) return `#L${line}`
-  return `${readerHref({ sourceId: source.id, url: url.replace(/#.*$/s, ''), part: index + 1 })}#L${line}`
+  return `${writeReaderUrl({ sourceId: source.id, url: url.replace(/#.*$/s, ''), part: index + 1 })}#L${line}`
 }
 
 /** Links to the neighboring parts of a long page. */
@@ -220,7 +221,7 @@ function writePartLinks({ source, url }: FoundPage, { parts, at }: View): Part {
   const step = (to: number, label: string, rel: string): Html =>
     parts[to] === undefined
       ? html`<span class="off">${label}</span>`
-      : html`<a href="${readerHref({ sourceId: source.id, url, part: to + 1 })}" rel="${rel}">${label}</a>`
+      : html`<a href="${writeReaderUrl({ sourceId: source.id, url, part: to + 1 })}" rel="${rel}">${label}</a>`
   const { start, end } = parts[at] ?? { start: 1, end: 1 }
   return html`<div class="pager">${step(at - 1, '← Previous part', 'prev')}${step(at + 1, 'Next part →', 'next')}<span class="quiet">lines ${writeNumber(start)}–${writeNumber(end)}</span></div>`
 }

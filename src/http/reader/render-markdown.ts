@@ -1,6 +1,7 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { createWordMarker, type MarkedPart } from '../../core/retrieval/mark-words.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
+import { anchorId } from '../../core/url/reader-url.ts'
 import { colorCode } from './color-code.ts'
 import { readHtmlText } from './html-text.ts'
 
@@ -270,11 +271,6 @@ class Renderer {
     if (this.#lines === undefined) return ''
     return `<a class="line-link" href="#L${line}" tabindex="-1" aria-hidden="true" data-line="${line}"></a>`
   }
-}
-
-/** The id of an element at an anchor of the original page. The prefix keeps it apart from the ids of this page. */
-export function anchorId(anchor: string): string {
-  return `at-${anchor}`
 }
 
 /** Elements of blocks that are written without attributes. */

@@ -26,7 +26,6 @@ export const RENDERED_STYLE = `.rendered { line-height: 1.6; overflow-wrap: brea
 .rendered .image { padding: 0 0.4em; font-size: 0.875em; border: 1px solid var(--line); border-radius: 4px; }
 .rendered .image::before { content: "\\25a3\\a0"; color: var(--text-2); }
 .rendered .html { white-space: pre-line; }
-mark { padding: 0 0.1em; color: var(--text); background: var(--mark); border-radius: 2px; }
 .code-comment { color: var(--text-2); font-style: italic; }
 .code-string, .code-added { color: var(--good); }
 .code-number { color: var(--warn); }

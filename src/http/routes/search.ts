@@ -44,6 +44,8 @@ const passage = z.looseObject({
   chunk: z.string(),
   score: z.number(),
   similar: z.array(similar).optional(),
+  html: z.string().optional(),
+  citation: z.string().optional(),
 })
 
 const EMPTY_LIBRARY =
@@ -80,6 +82,10 @@ export const searchRoutes: readonly Route[] = [
       cursor: textField('The cursor of an answer, to continue after it.'),
       fusion: wordField(FUSIONS, 'How scores by words and by meaning are combined.'),
       explain: flagField(false, 'Adds to each passage where its score comes from.'),
+      html: flagField(
+        false,
+        'Adds to each passage its text as safe HTML with the matching words marked, and its citation.',
+      ),
     }),
     answers: {
       200: {
@@ -98,13 +104,15 @@ export const searchRoutes: readonly Route[] = [
       ...failures(400, 404, 503),
     },
     run({ query: parameters, request, began }, { ports, metrics }) {
-      const { q, query = q, source, ...rest } = parameters
+      const { q, query = q, source, html, ...rest } = parameters
       if (query === undefined || query.trim() === '') {
         throw usageError('query q: expected words to search for, got none')
       }
       const input: SearchInput = { ...withoutUndefined(rest), query, ...withoutUndefined({ sources: source }) }
-      return withLibrary(ports, async () => {
-        const answer = await ports.search(input, request.signal)
+      return withLibrary(ports, async (library) => {
+        const found = await ports.search(input, request.signal)
+        const { renderPassages } = html ? await import('../reader/render-passages.ts') : {}
+        const answer = { ...found, passages: (await renderPassages?.(library, found.passages)) ?? found.passages }
         metrics.recordSearch(performance.now() - began)
         const isEmptyLibrary = answer.available?.names.length === 0
         const notices = [...(isEmptyLibrary ? [EMPTY_LIBRARY] : []), ...answer.notices]

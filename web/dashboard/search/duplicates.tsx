@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { DuplicateGroup, DuplicateList } from '../api.ts'
-import { ExternalLink } from '../external-link.tsx'
+import { PageLink } from '../external-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
@@ -89,7 +89,7 @@ function Group({ group: { count, pages } }: { readonly group: DuplicateGroup }):
       <ul>
         {pages.map(({ url, source, sourceId, language }) => (
           <li key={sourceId + url}>
-            <ExternalLink url={url} class="cut" />
+            <PageLink url={url} source={sourceId} class="cut" />
             <span class="quiet small">
               {' '}
               <a href={`#/sources/${encodeURIComponent(sourceId)}`}>{source}</a>

@@ -1,22 +1,17 @@
-import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { KINDS } from '../../../src/core/model.ts'
 import { CONTENT_TYPES } from '../../../src/core/retrieval/content-type.ts'
-import type { SourceList } from '../api.ts'
-import { request, writeQuery } from '../request.ts'
+import { writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
-/** The filters of a search; the names are those of the API. */
-export const FILTERS: readonly {
+/** The filters of a search besides source and version; the names are those of the API. */
+const FILTERS: readonly {
   readonly name: string
   readonly label: string
   readonly choices?: readonly string[]
   /** The label of the empty choice. @default 'any' */
   readonly empty?: string
 }[] = [
-  { name: 'source', label: 'Source' },
-  { name: 'version', label: 'Version' },
   { name: 'path', label: 'Path' },
   { name: 'kind', label: 'Kind', choices: KINDS },
   { name: 'heading', label: 'Heading' },
@@ -26,64 +21,69 @@ export const FILTERS: readonly {
   { name: 'duplicates', label: 'Duplicates', choices: ['show'], empty: 'group' },
 ]
 
-/** The filters of a search. The address of the page keeps the selection. */
+/** The names of all parameters of a search. */
+export const SEARCH_PARAMETERS: readonly string[] = ['q', 'source', 'version', ...FILTERS.map(({ name }) => name)]
+
+/** Further filters of a search. The address of the page keeps the selection; each one in use is a chip that removes it. */
 export function SearchFilters(): JSX.Element {
-  const names = useSignal<readonly string[]>([])
-  useEffect(() => {
-    void request<SourceList>('/api/sources').then((answer) => {
-      if ('value' in answer) names.value = answer.value.items.map(({ label }) => label)
-    })
-  }, [])
   const { query } = route.value
-  const usedCount = FILTERS.filter(({ name }) => query.has(name)).length
+  const used = FILTERS.filter(({ name }) => query.has(name))
   return (
-    <details class="search-filters" open={usedCount > 0}>
-      <summary>Filters{usedCount === 0 ? '' : ` (${usedCount})`}</summary>
-      <div class="filters">
-        {FILTERS.map(({ name, label, choices = name === 'source' ? names.value : undefined, empty = 'any' }) => (
-          <label key={name} for={`filter-${name}`}>
-            {label}
-            {choices === undefined ? (
-              <input
-                id={`filter-${name}`}
-                value={query.get(name) ?? ''}
-                placeholder={empty}
-                autocomplete="off"
-                spellcheck={false}
-                onChange={(event) => replaceQuery({ [name]: event.currentTarget.value.trim() })}
-              />
-            ) : (
-              <select
-                id={`filter-${name}`}
-                value={query.get(name) ?? ''}
-                onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
-              >
-                <option value="">{empty}</option>
-                {withChosen(choices, query.get(name)).map((choice) => (
-                  <option key={choice} value={choice}>
-                    {choice}
-                  </option>
-                ))}
-              </select>
-            )}
-          </label>
-        ))}
-        <a href={`#/duplicates${writeQuery({ source: query.get('source') })}`}>list duplicates</a>
-        {usedCount === 0 ? null : (
-          <button
-            type="button"
-            class="link"
-            onClick={() => replaceQuery(Object.fromEntries(FILTERS.map(({ name }) => [name, ''])))}
-          >
-            Clear
-          </button>
-        )}
-      </div>
-    </details>
+    <>
+      {used.length === 0 ? null : (
+        <fieldset class="chips" aria-label="Filters in use">
+          {used.map(({ name, label }) => (
+            <button
+              key={name}
+              type="button"
+              class="chip"
+              aria-label={`Remove the filter ${label} ${query.get(name)}`}
+              onClick={() => replaceQuery({ [name]: '' })}
+            >
+              {label}: {query.get(name)} <span aria-hidden="true">✕</span>
+            </button>
+          ))}
+        </fieldset>
+      )}
+      <details class="search-filters">
+        <summary>More filters</summary>
+        <div class="filters">
+          {FILTERS.map(({ name, label, choices, empty = 'any' }) => (
+            <label key={name} for={`filter-${name}`}>
+              {label}
+              {choices === undefined ? (
+                <input
+                  id={`filter-${name}`}
+                  value={query.get(name) ?? ''}
+                  placeholder={empty}
+                  autocomplete="off"
+                  spellcheck={false}
+                  onChange={(event) => replaceQuery({ [name]: event.currentTarget.value.trim() })}
+                />
+              ) : (
+                <select
+                  id={`filter-${name}`}
+                  value={query.get(name) ?? ''}
+                  onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
+                >
+                  <option value="">{empty}</option>
+                  {withChosen(choices, query.get(name)).map((choice) => (
+                    <option key={choice} value={choice}>
+                      {choice}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </label>
+          ))}
+          <a href={`#/duplicates${writeQuery({ source: query.get('source') })}`}>list duplicates</a>
+        </div>
+      </details>
+    </>
   )
 }
 
-/** The selected value is listed even before the choices have loaded. */
+/** The selected value is listed even if it is none of the choices. */
 function withChosen(choices: readonly string[], chosen: string | null): readonly string[] {
   return chosen === null || choices.includes(chosen) ? choices : [chosen, ...choices]
 }

@@ -1,53 +1,48 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { countOf, writeNumber } from '../../../src/core/text/count.ts'
-import { writeList } from '../../../src/core/text/list.ts'
 import { useSearchKeys } from '../../shared/search-keys.ts'
-import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
-import { PageLink } from '../external-link.tsx'
+import type { SearchPage, SourceItem, SourceList } from '../api.ts'
 import { connection } from '../live.ts'
-import { type Refusal, request, writeQuery } from '../request.ts'
+import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
-import { FILTERS, SearchFilters } from './filters.tsx'
-import { PassageCard } from './passage-card.tsx'
-import { SimilarPages } from './similar-pages.tsx'
+import { SEARCH_PARAMETERS, SearchFilters } from './filters.tsx'
+import { Results, type SearchResults } from './results.tsx'
+import { SourceChips, VersionChips } from './source-chips.tsx'
 
-/** The results so far: the first response and the pages loaded after it. */
-interface SearchResults {
-  readonly passages: readonly PassageItem[]
-  readonly mentions: readonly MentionItem[]
-  readonly page: SearchPage
-}
+/** Debounce delay for typing. An answer takes less than this on an idle machine. */
+const DEBOUNCE_MS = 120
 
-/** Debounce delay for typing. */
-const DEBOUNCE_MS = 300
-
-/** The search page. */
+/** The search page. It answers while the user types, and the address of the page has the question. */
 export function Search(): JSX.Element {
   const { query } = route.value
   const typed = useSignal(query.get('q') ?? '')
   const found = useSignal<SearchResults | null>(null)
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
+  const sources = useSignal<readonly SourceItem[]>([])
   const box = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
   const timer = useRef(0)
-  /** Identifies the latest query, so that late responses to older ones are dropped. */
-  const latestRequest = useRef(0)
+  /** Ends the latest search when another one begins. */
+  const latest = useRef(new AbortController())
 
   const search = async (cursor: string | null) => {
-    const number = ++latestRequest.current
-    const values = Object.fromEntries(['q', ...FILTERS.map(({ name }) => name)].map((name) => [name, query.get(name)]))
-    if (!values['q']) {
+    latest.current.abort()
+    const stop = new AbortController()
+    latest.current = stop
+    const parameters = readParameters(route.value.query)
+    if (!parameters.has('q')) {
       found.value = null
       refusal.value = null
       isBusy.value = false
       return
     }
+    if (cursor !== null) parameters.set('cursor', cursor)
     isBusy.value = true
-    const answer = await request<SearchPage>(`/api/search${writeQuery({ ...values, explain: 1, cursor })}`)
-    if (number !== latestRequest.current) return
+    const began = performance.now()
+    const answer = await request<SearchPage>(`/api/search?${parameters}&html=1&explain=1`, { signal: stop.signal })
+    if (stop.signal.aborted) return
     isBusy.value = false
     refusal.value = 'refusal' in answer ? answer.refusal : null
     if ('refusal' in answer) return
@@ -57,10 +52,25 @@ export function Search(): JSX.Element {
       passages: [...(before?.passages ?? []), ...page.passages],
       mentions: page.more,
       page,
+      tookMs: performance.now() - began,
     }
   }
   useEffect(() => void search(null), [query.toString()])
-  useEffect(() => () => clearTimeout(timer.current), [])
+  useEffect(() => {
+    void request<SourceList>('/api/sources').then((answer) => {
+      if ('value' in answer) sources.value = answer.value.items
+    })
+    box.current?.focus()
+    const onKey = ({ key, target }: KeyboardEvent) => {
+      if (key === 'Escape' && target instanceof Node && results.current?.contains(target)) box.current?.focus()
+    }
+    addEventListener('keydown', onKey)
+    return () => {
+      removeEventListener('keydown', onKey)
+      clearTimeout(timer.current)
+      latest.current.abort()
+    }
+  }, [])
   useSignalEffect(() => {
     // Repeats a query that failed because the server was unreachable.
     if (connection.value === 'open' && refusal.peek()?.code === 'UNREACHABLE') void search(null)
@@ -70,16 +80,16 @@ export function Search(): JSX.Element {
     const inAddress = route.value.query.get('q') ?? ''
     if (inAddress !== typed.peek().trim()) typed.value = inAddress
   })
-
   useSearchKeys(box, results)
-  useEffect(() => box.current?.focus(), [])
 
   return (
     <>
+      {/* The style of rendered text is that of the reader, so the server has it. */}
+      <link rel="stylesheet" href="/pages/rendered.css" />
       <div class="head">
         <h1>Search</h1>
         <span class="quiet small keys">
-          <kbd>/</kbd> to search, <kbd>↑</kbd> <kbd>↓</kbd> to move, <kbd>Enter</kbd> to open
+          <kbd>/</kbd> to search, <kbd>↑</kbd> <kbd>↓</kbd> to move, <kbd>Enter</kbd> to read
         </span>
       </div>
       <search>
@@ -99,6 +109,7 @@ export function Search(): JSX.Element {
             aria-label="What to look for"
             placeholder="What would an agent ask?"
             autocomplete="off"
+            spellcheck={false}
             value={typed.value}
             onInput={(event) => {
               typed.value = event.currentTarget.value
@@ -106,10 +117,9 @@ export function Search(): JSX.Element {
               timer.current = setTimeout(() => replaceQuery({ q: typed.value.trim() }), DEBOUNCE_MS)
             }}
           />
-          <button type="submit" class="primary">
-            Search
-          </button>
         </form>
+        <SourceChips sources={sources.value} />
+        <VersionChips sources={sources.value} />
         <SearchFilters />
       </search>
       {refusal.value === null ? null : (
@@ -124,82 +134,8 @@ export function Search(): JSX.Element {
   )
 }
 
-function Results({
-  found,
-  onMore,
-}: {
-  readonly found: SearchResults
-  readonly onMore: (cursor: string) => void
-}): JSX.Element {
-  const { passages, mentions, page } = found
-  const { cursor, notices, searchedCount, tokens, widen } = page
-  return (
-    <>
-      <p class="quiet small" aria-live="polite">
-        {countOf(passages.length, 'passage')}, {countOf(tokens, 'token')}, {countOf(searchedCount, 'source')} searched
-        by {writeList(page.engines)}
-      </p>
-      {/* The notice of an empty library is for programs; this page has a link instead. */}
-      {searchedCount > 0 &&
-        notices.map((notice) => (
-          <p key={notice} class="panel notice small">
-            {notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”')}
-          </p>
-        ))}
-      {passages.length === 0 && mentions.length === 0 ? (
-        <div class="panel empty">
-          {searchedCount === 0 && widen.length === 0 ? (
-            <>
-              <p>There is nothing to search yet.</p>
-              <p>
-                <a href="#/sources?add=1">Add a source</a> to the library.
-              </p>
-            </>
-          ) : (
-            <p>Nothing was found.</p>
-          )}
-          {widen.map(({ filter, value, pages, instead }) => (
-            <p key={filter}>
-              {pages > 0
-                ? `${countOf(pages, 'page')} without ${filter} “${value}”`
-                : `no pages for ${filter} “${value}”`}
-              {instead.length === 0 ? '' : `; available: ${instead.join(', ')}`}
-            </p>
-          ))}
-        </div>
-      ) : null}
-      {passages.map((passage) => (
-        <PassageCard key={passage.chunk} passage={passage} />
-      ))}
-      {mentions.length === 0 ? null : (
-        <section aria-label="Other matching pages">
-          <h2>
-            Also <span class="quiet">{writeNumber(mentions.length)}</span>
-          </h2>
-          <ul class="mentions panel">
-            {mentions.map(({ chunk, title, url, headingPath, line, source, similar }) => (
-              <li key={chunk}>
-                <PageLink
-                  url={url}
-                  source={source}
-                  words={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')}
-                  class="hit"
-                />
-                <span class="quiet small"> {source}</span>
-                <p class="small cut">{line}</p>
-                <SimilarPages similar={similar} />
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      {cursor === null ? null : (
-        <p class="more">
-          <button type="button" onClick={() => onMore(cursor)}>
-            More
-          </button>
-        </p>
-      )}
-    </>
-  )
+/** The parameters of the search in the address. */
+function readParameters(query: URLSearchParams): URLSearchParams {
+  const entries = [...query].filter(([name, value]) => SEARCH_PARAMETERS.includes(name) && value !== '')
+  return new URLSearchParams(entries)
 }

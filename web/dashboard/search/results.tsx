@@ -1,0 +1,140 @@
+import type { JSX } from 'preact'
+import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import { writeList } from '../../../src/core/text/list.ts'
+import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
+import { PageLink } from '../external-link.tsx'
+import { replaceQuery, route } from '../route.ts'
+import { CopyButtons } from './copy-buttons.tsx'
+import { PassageCard } from './passage-card.tsx'
+import { RelevanceNote } from './relevance-note.tsx'
+import { SimilarPages } from './similar-pages.tsx'
+
+/** The results so far: the first response and the pages loaded after it. */
+export interface SearchResults {
+  readonly passages: readonly PassageItem[]
+  readonly mentions: readonly MentionItem[]
+  readonly page: SearchPage
+  readonly tookMs: number
+}
+
+/** The names of the engines. */
+const ENGINES: Readonly<Record<string, string>> = { words: 'words', vectors: 'meaning', reranker: 'a reranker' }
+
+/** The answer to a search. */
+export function Results({
+  found,
+  onMore,
+}: {
+  readonly found: SearchResults
+  readonly onMore: (cursor: string) => void
+}): JSX.Element {
+  const { passages, mentions, page, tookMs } = found
+  const { cursor, notices, searchedCount } = page
+  const engines = page.engines.map((engine) => ENGINES[engine] ?? engine)
+  const isEmpty = passages.length === 0 && mentions.length === 0
+  return (
+    <>
+      {isEmpty ? null : (
+        <p class="result-facts quiet small" aria-live="polite">
+          <span>
+            {countOf(passages.length, 'passage')}, {countOf(page.tokens, 'token')}
+          </span>
+          <span>
+            {countOf(searchedCount, 'source')} searched by {writeList(engines)}
+          </span>
+          <span>{Math.round(tookMs)} ms</span>
+          <CopyButtons forms={{ 'MCP call': writeCall() }} />
+        </p>
+      )}
+      {/* The notice of an empty library is for programs; this page has a link instead. */}
+      {searchedCount > 0 &&
+        notices.map((notice) => (
+          <p key={notice} class="panel notice small">
+            {notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”')}
+          </p>
+        ))}
+      {isEmpty ? <NothingFound page={page} /> : <RelevanceNote page={page} />}
+      {passages.map((passage) => (
+        <PassageCard key={passage.chunk} passage={passage} />
+      ))}
+      {mentions.length === 0 ? null : <Mentions mentions={mentions} />}
+      {cursor === null ? null : (
+        <p class="more">
+          <button type="button" onClick={() => onMore(cursor)}>
+            More
+          </button>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** The search as an agent makes it. */
+function writeCall(): string {
+  const { query } = route.value
+  const given = Object.fromEntries([...query].filter(([name]) => name !== 'q' && name !== 'source'))
+  const source = query.getAll('source').join(',')
+  const args = { query: query.get('q') ?? '', ...(source === '' ? {} : { source }), ...given }
+  return JSON.stringify({ method: 'tools/call', params: { name: 'search_docs', arguments: args } })
+}
+
+function NothingFound({ page: { searchedCount, widen } }: { readonly page: SearchPage }): JSX.Element {
+  if (searchedCount === 0 && widen.length === 0) {
+    return (
+      <div class="panel empty">
+        <p>There is nothing to search yet.</p>
+        <p>
+          <a href="#/sources?add=1">Add a source</a> to the library.
+        </p>
+      </div>
+    )
+  }
+  return (
+    <div class="panel empty">
+      <p>Nothing was found.</p>
+      {widen.map(({ filter, value, pages, instead }) => (
+        <p key={filter}>
+          {pages > 0 ? `${countOf(pages, 'page')} without ${filter} “${value}”` : `no pages for ${filter} “${value}”`}
+          {instead.length === 0 ? '' : `; available: ${instead.join(', ')}`}
+          {pages > 0 && filter !== 'query' ? (
+            <>
+              {' '}
+              <button
+                type="button"
+                class="link"
+                onClick={() => replaceQuery({ [filter === 'sources' ? 'source' : filter]: '' })}
+              >
+                Search without it
+              </button>
+            </>
+          ) : null}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+function Mentions({ mentions }: { readonly mentions: readonly MentionItem[] }): JSX.Element {
+  return (
+    <section aria-label="Other matching pages">
+      <h2>
+        Also <span class="quiet">{writeNumber(mentions.length)}</span>
+      </h2>
+      <ul class="mentions panel">
+        {mentions.map(({ chunk, title, url, headingPath, line, source, sourceId, similar }) => (
+          <li key={chunk}>
+            <PageLink
+              url={url}
+              source={sourceId}
+              words={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')}
+              class="hit"
+            />
+            <span class="quiet small"> {source}</span>
+            <p class="small cut">{line}</p>
+            <SimilarPages similar={similar} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
