@@ -187,7 +187,8 @@ describe('a module of Go', () => {
     'internal/wick/wick.go': 'package wick\n',
   }
 
-  test('is read from the module cache, in whose paths ! stands before a small letter for a capital one', async () => {
+  test('is read from the module cache, which writes capital letters with an exclamation mark', async () => {
+    // As `go mod download` unpacks it.
     const installedAt = join(folder, 'cache/github.com/!tower/!lamp@v1.2.0')
     writeFiles(installedAt, MODULE)
     const tree = await open('pkg:golang/github.com/Tower/Lamp@v1.2.0', installedAt)
