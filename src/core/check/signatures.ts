@@ -29,6 +29,7 @@ export function listSignatures(resolver: Resolver, type: Type, isNew: boolean): 
     case 'intersection':
       return join(type.parts.map((part) => resolver.signatures(part, isNew)))
     case 'nothing':
+    case 'module':
       return []
     default:
       return undefined
