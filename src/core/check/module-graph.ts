@@ -47,6 +47,12 @@ export class ModuleGraph {
     return this.#additions.get(name) ?? []
   }
 
+  /** The other bodies of `declare module 'name'` with the same name. */
+  siblingsOf(scope: Scope): readonly Scope[] {
+    const group = [...this.#additions.values()].find((scopes) => scopes.includes(scope))
+    return group?.filter((one) => one !== scope) ?? []
+  }
+
   /** Whether a scope is the body of `declare module 'name'`. */
   isAmbientModule(scope: Scope): boolean {
     return [...this.#additions.values()].some((scopes) => scopes.includes(scope))

@@ -19,7 +19,7 @@ import {
 } from './types.ts'
 
 /** Steps that one check may make. Ordinary code of 200 lines needs some ten thousand. */
-const MAX_STEPS = 1_000_000
+const MAX_STEPS = 200_000
 
 /** How deep types may be nested within each other while one is resolved. */
 const MAX_DEPTH = 60
@@ -95,6 +95,10 @@ export class TypeResolver implements Resolver {
 
   openModule(specifier: string, from: ModuleInfo): Scope | undefined {
     return this.graph.open(specifier, from)
+  }
+
+  siblingsOf(scope: Scope): readonly Scope[] {
+    return this.graph.siblingsOf(scope)
   }
 
   augmentationsOf({ kind, name, scope }: Declared): readonly Declared[] {
