@@ -80,7 +80,7 @@ export class TypeResolver implements Resolver {
   }
 
   findGlobal(name: string): Entity | undefined {
-    const declarations = this.graph.globals.flatMap((one) => one.declarations.get(name) ?? [])
+    const declarations = this.graph.findGlobal(name)
     if (declarations.length === 0) return undefined
     return { kind: 'declared', declarations }
   }
@@ -119,7 +119,7 @@ export class TypeResolver implements Resolver {
     if (scope.module.package.name === '@types/node') return false
     for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
       if (this.graph.isAmbientModule(at)) return false
-      if (this.graph.globals.includes(at)) return true
+      if (this.graph.globals.has(at)) return true
     }
     return false
   }
