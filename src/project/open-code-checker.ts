@@ -1,9 +1,11 @@
 import { join } from 'node:path'
+import { checkPython, type ModuleProblem } from '../core/check/check-python.ts'
 import { checkTypeScript } from '../core/check/check-typescript.ts'
 import { type CodeBlock, findCodeBlocks } from '../core/check/code-blocks.ts'
 import type { PackageProblem } from '../core/check/code-imports.ts'
 import type { Finding } from '../core/check/finding.ts'
 import { ModuleGraph, packageNameOf } from '../core/check/module-graph.ts'
+import { PythonModules } from '../core/check/python-modules.ts'
 import { TypeResolver } from '../core/check/resolver.ts'
 import { copyTree, type SyntaxNode } from '../core/check/syntax-tree.ts'
 import type { Grammars } from '../core/chunk/code-grammars.ts'
@@ -13,6 +15,7 @@ import { PharosError } from '../core/errors.ts'
 import type { CheckedCode, CheckedPlace, CodeChecker, CodeInput } from '../library/ports/code-checker.ts'
 import type { ProjectPackage, ProjectPackages } from '../library/ports/projects.ts'
 import { openDeclarationFiles, slashPath } from './declaration-files.ts'
+import { openPythonFiles } from './python-files.ts'
 
 /** Declarations that are kept between checks, in characters. Beyond that all are read again. */
 const MAX_KEPT_CHARS = 60_000_000
@@ -28,48 +31,66 @@ export interface CodeCheckerOptions {
 /** Opens a checker for the code of a project. It keeps the declarations that it has read. */
 export function openCodeChecker({ read, openGrammars }: CodeCheckerOptions): CodeChecker {
   let opening: Promise<Grammars> | undefined
-  let known: { readonly key: string; readonly resolver: TypeResolver; readonly graph: ModuleGraph } | undefined
+  let known: KnownDeclarations | undefined
   return {
     async check(input) {
       const project = await read()
       opening ??= openGrammars()
       const grammars = await opening
-      await grammars.prepare(['typescript', 'tsx'])
+      await grammars.prepare(['typescript', 'tsx', 'python'])
       const key = JSON.stringify(project.packages)
-      if (known?.key !== key || known.graph.loadedChars > MAX_KEPT_CHARS) {
-        const graph = new ModuleGraph(openDeclarationFiles(), (text) => parse(grammars, 'typescript', text))
-        known = { key, graph, resolver: new TypeResolver(graph) }
-      }
-      return checkInput(input, project, grammars, known.resolver)
+      const kept = known === undefined ? 0 : known.resolver.graph.loadedChars + known.python.loadedChars
+      if (known?.key !== key || kept > MAX_KEPT_CHARS) known = openDeclarations(key, project, grammars)
+      return checkInput(input, project, grammars, known)
     },
   }
+}
+
+/** The declarations of the packages that a project has locked. */
+interface KnownDeclarations {
+  /** The packages, as text. */
+  readonly key: string
+  readonly resolver: TypeResolver
+  readonly python: PythonModules
+}
+
+function openDeclarations(key: string, { packages }: ProjectPackages, grammars: Grammars): KnownDeclarations {
+  const files = openDeclarationFiles()
+  const graph = new ModuleGraph(files, (text) => parse(grammars, 'typescript', text))
+  const python = new PythonModules(openPythonFiles(packages, files), (text) => parse(grammars, 'python', text))
+  return { key, resolver: new TypeResolver(graph), python }
 }
 
 function checkInput(
   input: CodeInput,
   project: ProjectPackages,
   grammars: Grammars,
-  resolver: TypeResolver,
+  { resolver, python }: KnownDeclarations,
 ): CheckedCode {
   const { code, language } = input
   const path = slashPath(input.path ?? join(project.folder, 'code.ts'))
   const blocks: CodeBlock[] =
-    language === 'markdown' ? findCodeBlocks(code) : [{ language: 'typescript', code, row: 0 }]
+    language === 'markdown'
+      ? findCodeBlocks(code)
+      : [{ language: language === 'python' ? 'python' : 'typescript', code, row: 0 }]
   const places: CheckedPlace[] = []
   const notes: string[] = []
-  const earlier: SyntaxNode[] = []
-  const npm = new Map<string, ProjectPackage[]>()
-  for (const one of project.packages) if (one.type === 'npm') npm.set(one.name, [...(npm.get(one.name) ?? []), one])
-  const problemOf = createProblems(npm)
+  const earlier: { readonly language: string; readonly root: SyntaxNode }[] = []
+  const byName = { npm: groupByName(project, 'npm'), pypi: groupByName(project, 'pypi') }
+  const problemOf = createProblems(byName.npm)
   for (const block of blocks) {
-    const root = parseCode(grammars, block.code)
+    const isPython = block.language === 'python'
+    const root = isPython ? parse(grammars, 'python', block.code) : parseCode(grammars, block.code)
     if (root === undefined) {
       notes.push(`the code from line ${block.row + 1} cannot be parsed`)
       continue
     }
-    const findings = checkTypeScript(resolver, { root, path, problemOf, earlier })
-    places.push(...findings.map((finding) => describe(finding, block.row, npm)))
-    earlier.push(root)
+    const before = earlier.filter((one) => one.language === block.language).map((one) => one.root)
+    const findings = isPython
+      ? checkPython(python, root, createPythonProblems(project, python), before)
+      : checkTypeScript(resolver, { root, path, problemOf, earlier: before })
+    places.push(...findings.map((finding) => describe(finding, block.row, byName[isPython ? 'pypi' : 'npm'])))
+    earlier.push({ language: block.language, root })
   }
   return { places, notes }
 }
@@ -95,6 +116,25 @@ function parse(grammars: Grammars, name: GrammarName, text: string): SyntaxNode 
 
 /** Packages of a project by name. */
 type PackagesByName = ReadonlyMap<string, readonly ProjectPackage[]>
+
+function groupByName({ packages }: ProjectPackages, type: string): PackagesByName {
+  const groups = new Map<string, ProjectPackage[]>()
+  for (const one of packages) if (one.type === type) groups.set(one.name, [...(groups.get(one.name) ?? []), one])
+  return groups
+}
+
+/** Finds out why a module of Python cannot be looked up: its package is locked, but not installed. */
+function createPythonProblems({ packages }: ProjectPackages, python: PythonModules): ModuleProblem {
+  return (module) => {
+    const [top = ''] = module.split('.')
+    if (python.packageOf(top) !== undefined) return undefined
+    // The name of the module is often that of the package.
+    const locked = packages.find(({ type, name }) => type === 'pypi' && name.replaceAll('-', '_') === top.toLowerCase())
+    return locked === undefined
+      ? undefined
+      : `${locked.name} ${locked.version ?? ''} is not installed`.replace('  ', ' ')
+  }
+}
 
 /** Finds out why a package cannot be looked up: the project has locked another version than the installed one. */
 function createProblems(byName: PackagesByName): PackageProblem {

@@ -65,7 +65,7 @@ test('check explains a path that is missing or no code', async () => {
   expect((await check('app/none.ts')).stderr).toContain('there is nothing at app/none.ts')
   const wrong = await check('app/package.json')
   expect(wrong.code).toBe(2)
-  expect(wrong.stderr).toContain('expected a file of TypeScript, JavaScript or Markdown')
+  expect(wrong.stderr).toContain('expected a file of TypeScript, JavaScript, Python or Markdown')
 })
 
 test('an agent is told what is not in the version that the project has locked', async () => {
@@ -83,4 +83,20 @@ test('an agent is told what is not in the version that the project has locked', 
   } finally {
     await client.close()
   }
+})
+
+test('check reads Python from the environment of the project', async () => {
+  sandbox.write({
+    'app/requirements.txt': 'lamp-post==1.0\n',
+    'app/.venv/lib/python3.11/site-packages/lamp_post-1.0.dist-info/RECORD': 'lamp/__init__.py,,\n',
+    'app/.venv/lib/python3.11/site-packages/lamp/__init__.py': 'def light(watts=1): ...\n',
+    'app/a.py': 'import lamp\nlamp.light(wats=1)\nlamp.ligth()\n',
+  })
+  const { code, stdout } = await check('app/a.py')
+  expect(code).toBe(1)
+  expect(stdout.split('\n')).toEqual([
+    'app/a.py:2:12 wats: not in this version, no parameter wats, did you mean watts? (lamp-post@1.0 lamp/__init__.py:1)',
+    'app/a.py:3:6 lamp.ligth: not in this version, no attribute ligth, did you mean light? (lamp-post@1.0 lamp/__init__.py:1)',
+    '',
+  ])
 })

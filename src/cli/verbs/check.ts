@@ -33,7 +33,10 @@ export function addCheck(program: Command, streams: Streams): void {
   const command = program
     .command('check')
     .description('look up the names that code uses in the declarations of the locked versions of its packages')
-    .argument('[paths...]', 'files of TypeScript, JavaScript or Markdown, or folders (default: the current folder)')
+    .argument(
+      '[paths...]',
+      'files of TypeScript, JavaScript, Python or Markdown, or folders (default: the current folder)',
+    )
     .option('--all', 'also show what exists and what is unknown')
     .addHelpText(
       'after',
@@ -111,7 +114,7 @@ async function listFiles(paths: readonly string[]): Promise<string[]> {
         if (entry.type === 'file' && isSource(entry.path) && (await stat(file)).size <= MAX_BYTES) files.add(file)
       }
     } else if (languageOf(path) === undefined) {
-      throw usageError(`${JSON.stringify(given)}: expected a file of TypeScript, JavaScript or Markdown`)
+      throw usageError(`${JSON.stringify(given)}: expected a file of TypeScript, JavaScript, Python or Markdown`)
     } else files.add(path)
   }
   return [...files].sort(compareUtf8)
@@ -129,7 +132,7 @@ function languageOf(path: string): CodeLanguage | undefined {
 
 const LANGUAGES: Readonly<Record<string, CodeLanguage>> = Object.fromEntries([
   ...['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs'].map((name) => [name, 'typescript'] as const),
-  ...[['md', 'markdown'] as const],
+  ...[['py', 'python'] as const, ['pyi', 'python'] as const, ['md', 'markdown'] as const],
 ])
 
 /** One checker for each project. */

@@ -138,6 +138,22 @@ describe('members', () => {
     expect(check({ p: types }, code)).toEqual(['3 b.a.d: missing, c', '3 b.x: missing, a', '3 d.z: missing'])
   })
 
+  test('a class has the members of an interface of its name, and a module those of all its blocks', () => {
+    const types = `
+      export declare class A { a: 1 } export interface A { b: 1 }
+      declare module 'q' { export function f(): void } declare module 'q' { export function g(): void }`
+    const code = "import { A } from 'p'\nnew A().a; new A().b; new A().d\nimport q from 'q'\nq.f(); q.g(); q.h()"
+    const packages = {
+      p: types,
+      q: {
+        'index.d.ts':
+          "/// <reference path='b.d.ts' />\ndeclare module 'q' { export function f(): void; export default q; const q: typeof import('q') }",
+        'b.d.ts': "declare module 'q' { export function g(): void }",
+      },
+    }
+    expect(check(packages, code)).toEqual(['2 new A().d: missing, a', '4 q.h: missing, f'])
+  })
+
   test('anything that is not certain is never missing', () => {
     const types = `
       export declare const any: any; export declare const map: { [key: string]: number }

@@ -1,6 +1,6 @@
 /** A code block of a Markdown text. */
 export interface CodeBlock {
-  readonly language: 'typescript'
+  readonly language: 'typescript' | 'python'
   readonly code: string
   /** Line of the text on which the code begins, from 0. */
   readonly row: number

@@ -70,6 +70,8 @@ export class ExpressionChecker {
   /** The type of a member that is taken from a value. Reports it. */
   typeOfMember(type: Type, name: string, node: SyntaxNode, label: string, kind: PlaceKind = 'member'): Type {
     const found = this.#resolver.lookUp(type, name)
+    // CommonJS modules have this for ECMAScript modules, even if it is not declared.
+    if (name === 'default' && found.state === 'missing' && label.startsWith('require(')) return type
     this.#reportLookup(found, type, name, node, label, kind)
     if (found.state === 'found') return found.type()
     if (found.state === 'outside') return FREE

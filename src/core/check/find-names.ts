@@ -128,6 +128,10 @@ export function findExport(
   const whole = wholeOf(resolver, scope, step + 1)
   if (whole === 'unknown') return 'unknown'
   if (whole !== undefined) return name === 'default' ? whole : findInWhole(resolver, whole, name, step)
+  for (const sibling of resolver.siblingsOf(scope)) {
+    const found = findExport(resolver, sibling, name, step + 1, seen)
+    if (found !== 'missing') return found
+  }
   return isCertain ? 'missing' : 'unknown'
 }
 

@@ -4,7 +4,7 @@ import { tryParseJson } from '../json/try-parse-json.ts'
 import { folderOf, resolvePath } from '../text/path.ts'
 import { readScope } from './read-scope.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
-import type { ModuleInfo, PackageInfo, Scope } from './types.ts'
+import type { Declared, ModuleInfo, PackageInfo, Scope } from './types.ts'
 
 /** Reads the files of installed packages. Paths are absolute, with slashes. */
 export interface DeclarationFiles {
@@ -27,7 +27,10 @@ export class ModuleGraph {
   readonly #resolved = new Map<string, Scope | undefined>()
   /** Scopes by the name of the module whose declarations they add to. */
   readonly #additions = new Map<string, Scope[]>()
-  readonly #globals: Scope[] = []
+  readonly #globals = new Set<Scope>()
+  readonly #ambient = new Set<Scope>()
+  /** Declarations for all modules, by name; undefined after more were loaded. */
+  #globalNames: Map<string, Declared[]> | undefined
 
   constructor(files: DeclarationFiles, parse: ParseModule) {
     this.#files = files
@@ -38,8 +41,20 @@ export class ModuleGraph {
   loadedChars = 0
 
   /** Everything that loaded modules declare for all modules. */
-  get globals(): readonly Scope[] {
+  get globals(): ReadonlySet<Scope> {
     return this.#globals
+  }
+
+  /** The declarations of a name that every module sees. */
+  findGlobal(name: string): readonly Declared[] {
+    if (this.#globalNames === undefined) {
+      const names = new Map<string, Declared[]>()
+      for (const { declarations } of this.#globals) {
+        for (const [key, found] of declarations) names.set(key, [...(names.get(key) ?? []), ...found])
+      }
+      this.#globalNames = names
+    }
+    return this.#globalNames.get(name) ?? []
   }
 
   /** What loaded modules add to the module of a name: `declare module 'name' { … }`. */
@@ -47,9 +62,16 @@ export class ModuleGraph {
     return this.#additions.get(name) ?? []
   }
 
+  /** The other bodies of `declare module 'name'` with the same name. */
+  siblingsOf(scope: Scope): readonly Scope[] {
+    if (!this.#ambient.has(scope)) return []
+    const group = [...this.#additions.values()].find((scopes) => scopes.includes(scope))
+    return group?.filter((one) => one !== scope) ?? []
+  }
+
   /** Whether a scope is the body of `declare module 'name'`. */
   isAmbientModule(scope: Scope): boolean {
-    return [...this.#additions.values()].some((scopes) => scopes.includes(scope))
+    return this.#ambient.has(scope)
   }
 
   /** Opens a module as code in a folder sees it; undefined if it is not installed or has no declarations. */
@@ -137,12 +159,14 @@ export class ModuleGraph {
   }
 
   #noteAdditions(scope: Scope, text: string): void {
-    this.#globals.push(...scope.globals)
-    if (!scope.isModule) this.#globals.push(scope)
+    this.#globalNames = undefined
+    for (const one of scope.globals) this.#globals.add(one)
+    if (!scope.isModule) this.#globals.add(scope)
     for (const [key, added] of scope.ambient) {
       const name = key.replace(/#\d+$/, '')
       this.#additions.set(name, [...(this.#additions.get(name) ?? []), added])
-      this.#globals.push(...added.globals)
+      this.#ambient.add(added)
+      for (const one of added.globals) this.#globals.add(one)
     }
     // Types can come with other files: they may add to what is declared here.
     for (const [, , path = ''] of text.matchAll(/^\/\/\/\s*<reference\s+path=(["'])([^"']+)\1/gm)) {

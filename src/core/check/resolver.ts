@@ -19,7 +19,7 @@ import {
 } from './types.ts'
 
 /** Steps that one check may make. Ordinary code of 200 lines needs some ten thousand. */
-const MAX_STEPS = 1_000_000
+const MAX_STEPS = 200_000
 
 /** How deep types may be nested within each other while one is resolved. */
 const MAX_DEPTH = 60
@@ -80,7 +80,7 @@ export class TypeResolver implements Resolver {
   }
 
   findGlobal(name: string): Entity | undefined {
-    const declarations = this.graph.globals.flatMap((one) => one.declarations.get(name) ?? [])
+    const declarations = this.graph.findGlobal(name)
     if (declarations.length === 0) return undefined
     return { kind: 'declared', declarations }
   }
@@ -95,6 +95,10 @@ export class TypeResolver implements Resolver {
 
   openModule(specifier: string, from: ModuleInfo): Scope | undefined {
     return this.graph.open(specifier, from)
+  }
+
+  siblingsOf(scope: Scope): readonly Scope[] {
+    return this.graph.siblingsOf(scope)
   }
 
   augmentationsOf({ kind, name, scope }: Declared): readonly Declared[] {
@@ -115,7 +119,7 @@ export class TypeResolver implements Resolver {
     if (scope.module.package.name === '@types/node') return false
     for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
       if (this.graph.isAmbientModule(at)) return false
-      if (this.graph.globals.includes(at)) return true
+      if (this.graph.globals.has(at)) return true
     }
     return false
   }

@@ -29,6 +29,7 @@ export function listSignatures(resolver: Resolver, type: Type, isNew: boolean): 
     case 'intersection':
       return join(type.parts.map((part) => resolver.signatures(part, isNew)))
     case 'nothing':
+    case 'module':
       return []
     default:
       return undefined
@@ -75,7 +76,9 @@ function ofDeclared(resolver: Resolver, declared: Declared, isNew: boolean): rea
 
 function constructorsOf(resolver: Resolver, declared: Declared): readonly Signature[] | undefined {
   const { node, scope } = declared
-  const entity: Entity = { kind: 'declared', declarations: [declared] }
+  // An interface of the same name adds members to the objects of a class.
+  const merged = (scope.declarations.get(declared.name) ?? []).filter(({ kind }) => kind === 'interface')
+  const entity: Entity = { kind: 'declared', declarations: [declared, ...merged] }
   const own = membersOf(node).filter((member) => memberName(member) === 'constructor')
   const list = field(node, 'type_parameters')
   const result = instanceOf(resolver, entity, list)

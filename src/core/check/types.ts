@@ -170,6 +170,8 @@ export interface Resolver {
   /** Names of members, to suggest one. */
   namesOf(type: Type): string[]
   openModule(specifier: string, from: ModuleInfo): Scope | undefined
+  /** The other blocks that declare the same module: `declare module 'name' { … }`. */
+  siblingsOf(scope: Scope): readonly Scope[]
   /** Declarations that other loaded packages add to those of a module. */
   augmentationsOf(declared: Declared): readonly Declared[]
   /** Whether a declaration is for all modules, so that every package may add members. */

@@ -5,7 +5,7 @@ export interface CodeChecker {
 }
 
 /** Languages that can be checked. Markdown stands for its code blocks. */
-export const CODE_LANGUAGES = ['typescript', 'javascript', 'markdown'] as const
+export const CODE_LANGUAGES = ['typescript', 'javascript', 'python', 'markdown'] as const
 export type CodeLanguage = (typeof CODE_LANGUAGES)[number]
 
 /** Code to check. */
