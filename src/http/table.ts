@@ -2,6 +2,7 @@ import { addPlacePages, placeRoutes } from '../places/index.ts'
 import type { AddPages } from './pages/create-pages.ts'
 import type { Route } from './route.ts'
 import { addressRoutes } from './routes/addresses.ts'
+import { changesRoute } from './routes/changes.ts'
 import { crawlRoutes } from './routes/crawls.ts'
 import { explainRoute } from './routes/explain.ts'
 import { historyRoutes } from './routes/history.ts'
@@ -22,6 +23,7 @@ export const ROUTES: readonly Route[] = [
   ...historyRoutes,
   ...sourceRoutes,
   explainRoute,
+  changesRoute,
   ...importRoutes,
   ...searchRoutes,
   ...addressRoutes,

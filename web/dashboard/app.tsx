@@ -14,7 +14,7 @@ import { Sources } from './sources/sources.tsx'
 /** The links of the navigation. They must match the navigation of the server-rendered pages. */
 const LINKS: readonly { readonly href: string; readonly label: string; readonly pages?: readonly Route['page'][] }[] = [
   { href: '#/', label: 'Crawler', pages: ['home'] },
-  { href: '#/sources', label: 'Sources', pages: ['sources', 'source'] },
+  { href: '#/sources', label: 'Sources', pages: ['sources', 'source', 'changes'] },
   { href: '#/search', label: 'Search', pages: ['search', 'duplicates'] },
   { href: '/local/', label: 'Folder' },
   { href: '/queues/ssr', label: 'Queues' },
@@ -75,6 +75,7 @@ const TITLES: Readonly<Record<Route['page'], string>> = {
   source: 'Source',
   search: 'Search',
   duplicates: 'Duplicates',
+  changes: 'Changes',
   places: 'Places',
   unknown: 'Not found',
 }
@@ -86,6 +87,7 @@ function Page(): JSX.Element {
   if (page === 'source') return <LazyPage key={id} id={id} load={loadSource} />
   if (page === 'search') return <Search />
   if (page === 'duplicates') return <LazyPage key={page} id={id} load={loadDuplicates} />
+  if (page === 'changes') return <LazyPage key={page} id={id} load={loadChanges} />
   if (page === 'places') return <LazyPage key={page} id={id} load={loadPlaces} />
   return (
     <div class="panel empty">
@@ -100,6 +102,7 @@ function Page(): JSX.Element {
 type PageComponent = (props: { readonly id: string }) => JSX.Element
 const loadSource = async (): Promise<PageComponent> => (await import('./sources/source-page.tsx')).SourcePage
 const loadPlaces = async (): Promise<PageComponent> => (await import('./places/places.tsx')).Places
+const loadChanges = async (): Promise<PageComponent> => (await import('./changes/changes.tsx')).Changes
 const loadDuplicates = async (): Promise<PageComponent> => (await import('./search/duplicates.tsx')).Duplicates
 
 /** Loads a page on demand, because most visits do not need the details of a source, the map or the list of duplicates. */
