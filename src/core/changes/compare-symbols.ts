@@ -220,11 +220,11 @@ function moduleChange(kind: 'removed' | 'added', { name, path }: ComparedModule)
   return { kind, subject: 'module', name, newName: null, path, line: 1, isOldPage: kind === 'removed', ...signatures }
 }
 
-/** Names that a signature had and has no longer: parameters, options, values of a union. */
+/** Names that a signature had and has no longer: parameters, options, values of a union. Types and keywords do not count. */
 function listLostNames(before: string, after: string): string[] {
-  const namesIn = (text: string) => text.match(/[A-Za-z_$][\w$-]*/g) ?? []
-  const kept = new Set(namesIn(after))
-  return [...new Set(namesIn(before))].filter((name) => !kept.has(name) && name.length > 1)
+  const kept = new Set(after.match(/[A-Za-z_$][\w$-]*/g) ?? [])
+  const named = before.match(/[A-Za-z_$][\w$]*(?=\??:)|(?<=')[\w$-]+(?=')/g) ?? []
+  return [...new Set(named)].filter((name) => !kept.has(name) && name.length > 1)
 }
 
 /** A shorter signature is too common to recognise a symbol by it. */

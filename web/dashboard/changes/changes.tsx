@@ -76,7 +76,7 @@ function Versions({ from, to }: { readonly from: string; readonly to: string }):
         From version <input name="from" defaultValue={from} placeholder="the one before" />
       </label>{' '}
       <label>
-        to version <input name="to" defaultValue={to} placeholder="the newest" />
+        To version <input name="to" defaultValue={to} placeholder="the newest" />
       </label>{' '}
       <button type="submit">Compare</button>
     </form>
