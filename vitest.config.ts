@@ -70,7 +70,7 @@ const POSTGRES = ['test/postgres/**/*.test.ts']
  * the kind of store runs.
  */
 const ALSO_ON_POSTGRES = [
-  'test/sites/any-order.test.ts',
+  'test/sites/{any-order,changes}.test.ts',
   'test/http/{contract,crawl,schedule}.test.ts',
   'test/refresh/weeks.test.ts',
   ...(process.env['TEST_LONG'] === undefined

@@ -103,7 +103,7 @@ export interface LibraryOptions extends ConnectionOptions {
 const RESOLVE_TIMEOUT_MS = 10_000
 
 /** A library that must be closed. */
-export interface OpenLibrary extends Omit<Library, keyof Places | 'readClass'>, DiskStore, Places {
+export interface OpenLibrary extends Omit<Library, keyof Places | keyof DiskStore>, DiskStore, Places {
   readonly jobLog: JobLog
   readonly addresses: Addresses
   close(): Promise<void>
@@ -165,6 +165,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     ...(store.workers === undefined ? {} : { workers: store.workers }),
     addresses: store.addresses,
     readClass: store.readClass,
+    readEarlierPages: store.readEarlierPages,
     ...places,
     libraryCopy: store.libraryCopy,
     readOrdinaryWords: createOrdinaryWords(),

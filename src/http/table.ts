@@ -3,6 +3,7 @@ import type { AddPages } from './pages/create-pages.ts'
 import type { HttpPorts } from './ports.ts'
 import type { Route } from './route.ts'
 import { addressRoutes } from './routes/addresses.ts'
+import { changesRoute } from './routes/changes.ts'
 import { crawlRoutes } from './routes/crawls.ts'
 import { explainRoute } from './routes/explain.ts'
 import { historyRoutes } from './routes/history.ts'
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...historyRoutes,
   ...sourceRoutes,
   explainRoute,
+  changesRoute,
   ...importRoutes,
   ...searchRoutes,
   ...addressRoutes,

@@ -7,6 +7,7 @@ import type { Addresses } from './ports/addresses.ts'
 import type { CrawlPlans } from './ports/crawl-plans.ts'
 import type { Findings } from './ports/findings.ts'
 import type { JobLog } from './ports/job-log.ts'
+import type { EarlierPages } from './ports/library-store.ts'
 import type { PendingImports } from './ports/pending-imports.ts'
 import type { Reranker } from './ports/reranker.ts'
 import type { Store } from './ports/store.ts'
@@ -57,6 +58,8 @@ export interface Library {
   readonly findings?: Findings
   /** Reads the class of a page; undefined before it is classified. */
   readonly readClass?: (sourceId: string, key: string) => Promise<PageClass | undefined>
+  /** Reads the texts that pages had before the last crawl of their source; if absent, they are not kept. */
+  readonly readEarlierPages?: (sourceId: string) => Promise<EarlierPages>
   /** Reads the list of ordinary English words; other words of a question may be names. If absent, no word counts as a name. */
   readonly readOrdinaryWords?: () => Promise<ReadonlySet<string>>
   /** Opens the built-in or configured embedder once, on first use; undefined if there is none. */

@@ -17,6 +17,7 @@ import { refreshSource } from './tools/refresh-source.ts'
 import { removeSource } from './tools/remove-source.ts'
 import { searchDocs } from './tools/search-docs.ts'
 import { syncProject } from './tools/sync-project.ts'
+import { whatChanged } from './tools/what-changed.ts'
 
 /** The tools that an agent needs to ask questions. */
 export const ASK_TOOLS: readonly Tool[] = [searchDocs, readPage, listSources, addSource, crawlStatus, fetchUrl]
@@ -33,6 +34,7 @@ export const TOOLS: readonly Tool[] = [
   cancelCrawl,
   indexStatistics,
   findVersion,
+  whatChanged,
   fetchUrl,
   readPage,
   getChunk,

@@ -406,6 +406,8 @@ describe('the dashboard', () => {
       expect.stringContaining('manual.zip!/docs/v2/fuel.md'),
     ])
     await takeScreenshots('duplicates')
+    await openPage('#/changes?source=manual.zip')
+    await page.getByText('was crawled only once').waitFor(PATIENCE)
     await openPage('#/search?q=paraffin+burner&source=manual.zip')
     await page.locator('article.passage').first().waitFor(PATIENCE)
     expect(await page.locator('article.passage').count()).toBe(1)

@@ -27,6 +27,8 @@ const LEFT_OUT: readonly RegExp[] = [
   /^(?:ledger\.at|pages\.(?:language|sections))$/,
   // Specific to this database: its identity, its copy sessions, the state of its copy in a service.
   /^(?:schema_version|library_identity|arrivals|copied_vectors)\./,
+  // What the last crawl here changed.
+  /^earlier_pages\./,
   // State of running processes, and messages between them.
   /^(?:embedding_lease|workers|crawl_helpers|passed_on)\./,
   /^hosts\.(?:holder|token|leased_until|taken_at|wanted_at)$/,

@@ -306,6 +306,8 @@ describe('the size of the library', () => {
       /^Library: .*\nSources: 1\nPages: 14\nChunks: \d+\nVectors: none, .*\nSize: .*\nLast change: 2\S+ \(just now\)\n$/,
     )
     expect(await json('stats')).toMatchObject({ sources: 1, pages: 14, vectors: null })
+    const { code, stderr } = await pharos('changes', 'guide')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('guide@2 was crawled only once')])
     expect(await json('duplicates')).toMatchObject({ compared: 14, unknown: 0, group_count: expect.any(Number) })
   })
 

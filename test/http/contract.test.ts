@@ -359,6 +359,8 @@ describe('search', () => {
     await expectRefusal(server.ask('/api/search?q=tower&cursor=nonsense'), 400, 'CURSOR_INVALID')
     await expectRefusal(server.ask('/api/search?q=tower&source=nobody'), 404, 'SOURCE_UNKNOWN')
     await expectRefusal(server.ask('/api/duplicates?source=nobody'), 404, 'SOURCE_UNKNOWN')
+    await expectRefusal(server.ask('/api/changes?source=nobody'), 404, 'SOURCE_UNKNOWN')
+    await expectRefusal(server.ask('/api/changes?source=lights&from=77'), 404, 'VERSION_UNKNOWN')
     await expectRefusal(server.ask('/api/chunks/nothing'), 400, 'USAGE')
     await expectRefusal(server.ask('/api/chunks/0123456789ab'), 404, 'CHUNK_UNKNOWN')
   })

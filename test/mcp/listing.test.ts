@@ -29,7 +29,7 @@ async function initialize(ports: Partial<McpPorts>) {
 
 describe('tools/list', () => {
   test.each([
-    ['all', 16, 16_000],
+    ['all', 17, 16_000],
     ['ask', 6, 6_000],
   ] as const)('the set %s has %d tools in at most %d bytes', async (toolSet, count, maxBytes) => {
     const { client } = await connect({ exportPack, toolSet })

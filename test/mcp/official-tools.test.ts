@@ -129,6 +129,7 @@ test('the command line of the inspector lists and calls every tool', async () =>
   }
   await callTool('refresh_source', { sourceId: 'docs' })
   await waitForIndex()
+  expect((await callTool('what_changed', { source: 'docs' })).structuredContent).toMatchObject({ isLastCrawl: true })
   site.delayMs = 1000
   const again = await callTool('recrawl_source', { source: 'docs', full: 'true' })
   await callTool('cancel_crawl', { jobId: String(again.structuredContent?.['crawlId']) })
@@ -139,6 +140,7 @@ test('the command line of the inspector lists and calls every tool', async () =>
     'search_docs',
     ...Object.keys(calls),
     'refresh_source',
+    'what_changed',
     'recrawl_source',
     'cancel_crawl',
     'remove_source',

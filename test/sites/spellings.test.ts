@@ -97,6 +97,8 @@ test('a recrawl keeps pages whose keys lack a part of their query in a library o
     UPDATE ledger SET key = replace(key, '&ref=nav', '');
     UPDATE chunks SET path = replace(path, '&ref=nav', '');
     ALTER TABLE sources DROP COLUMN refresh;
+    DROP TRIGGER row_deleted;
+    DROP TABLE earlier_pages;
     PRAGMA user_version = 11;
   `)
   db.close()

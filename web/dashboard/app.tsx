@@ -50,6 +50,7 @@ const TITLES: Readonly<Record<Route['page'], string>> = {
   source: 'Source',
   search: 'Search',
   duplicates: 'Duplicates',
+  changes: 'Changes',
   unknown: 'Not found',
 }
 
@@ -60,6 +61,7 @@ function Page(): JSX.Element {
   if (page === 'source') return <LazyPage key={id} id={id} load={loadSource} />
   if (page === 'search') return <Search />
   if (page === 'duplicates') return <LazyPage key={page} id={id} load={loadDuplicates} />
+  if (page === 'changes') return <LazyPage key={page} id={id} load={loadChanges} />
   return (
     <div class="panel empty">
       <p>There is no such page.</p>
@@ -72,6 +74,7 @@ function Page(): JSX.Element {
 
 type PageComponent = (props: { readonly id: string }) => JSX.Element
 const loadSource = async (): Promise<PageComponent> => (await import('./sources/source-page.tsx')).SourcePage
+const loadChanges = async (): Promise<PageComponent> => (await import('./changes/changes.tsx')).Changes
 const loadDuplicates = async (): Promise<PageComponent> => (await import('./search/duplicates.tsx')).Duplicates
 
 /** Loads a page on demand, because most visits do not need the details of a source or the list of duplicates. */

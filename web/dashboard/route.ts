@@ -3,7 +3,7 @@ import { decodePart } from '../../src/core/url/decode-part.ts'
 
 /** The current page and its parameters. All of it is in the address, so that the address can be shared. */
 export interface Route {
-  readonly page: 'home' | 'sources' | 'source' | 'search' | 'duplicates' | 'unknown'
+  readonly page: 'home' | 'sources' | 'source' | 'search' | 'duplicates' | 'changes' | 'unknown'
   /** The id of the source on a page about one source. */
   readonly id: string
   readonly query: URLSearchParams
@@ -27,7 +27,7 @@ function pageOf(page: string, id: string): Route['page'] {
   if (page === 'sources') return id === '' ? 'sources' : 'source'
   if (id !== '') return 'unknown'
   if (page === '') return 'home'
-  return page === 'search' || page === 'duplicates' ? page : 'unknown'
+  return page === 'search' || page === 'duplicates' || page === 'changes' ? page : 'unknown'
 }
 
 /** Changes query parameters of the current page without a new history entry. Empty values are left out. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { isoOrNull } from '../../core/text/iso-time.ts'
 import { type ChangeList, compareVersions, DEFAULT_CHANGES } from '../../library/changes/compare-versions.ts'
 import { type ChangeText, writeChanges } from '../../library/changes/write-changes.ts'
 import { labelOf } from '../../library/source.ts'
@@ -17,8 +18,13 @@ interface ChangesFlags extends CommonFlags {
 export function addChanges(program: Command, streams: Streams): void {
   const command = program
     .command('changes')
-    .description('compare two versions of a source: removed, renamed and changed names, deprecations, changed text')
-    .argument('<source>', 'name of a source with several versions')
+    .description(
+      'compare two versions of a source, or its last two crawls: removed and changed names, deprecations, text',
+    )
+    .argument(
+      '<source>',
+      'name of a source; one without other versions is compared with its state before its last crawl',
+    )
     .option('--from <version>', 'older version or range (default: the version before --to)', nonEmptyText('--from'))
     .option('--to <version>', 'newer version or range (default: the newest)', nonEmptyText('--to'))
     .option('--for <folder>', 'only what the code in this folder imports or mentions', nonEmptyText('--for'))
@@ -51,7 +57,10 @@ export function addChanges(program: Command, streams: Streams): void {
         const text = parts.map((part) => writePart(part, terminal.answerColors)).join('\n\n')
         terminal.answer(text, changesRecord(list))
       }
-      const label = `${printableLabel(list.from)} → ${printableLabel(list.to)}`
+      const label =
+        list.crawl === null
+          ? `${printableLabel(list.from)} → ${printableLabel(list.to)}`
+          : `${printableLabel(list.to)}, in its last crawl (${isoOrNull(list.crawl.startedAt)})`
       const scope = folder === undefined ? '' : ` that ${printableLine(folder)} uses`
       const isCut = list.groups.some(({ total, changes }) => total > changes.length)
       terminal.note(
@@ -76,10 +85,11 @@ function colorLine(line: string, colors: Colors): string {
   return line.startsWith('+ ') ? colors.green(line) : line
 }
 
-function changesRecord({ from, to, notes, groups, notices }: ChangeList): Record<string, unknown> {
+function changesRecord({ from, to, crawl, notes, groups, notices }: ChangeList): Record<string, unknown> {
   return {
     from: labelOf(from),
     to: labelOf(to),
+    crawl: crawl === null ? null : { id: crawl.id, kind: crawl.kind, started_at: isoOrNull(crawl.startedAt) },
     notes,
     changes: groups.flatMap(({ changes }) => {
       return changes.map(({ newName, isOldPage, lostNames, ...change }) => {

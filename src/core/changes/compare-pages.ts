@@ -25,7 +25,9 @@ export function comparePages({ before, after, versions }: ComparisonInput): Comp
   const notes = versions === null ? [] : readReleaseNotes(after, versions.from, versions.to)
   const [oldModules, newModules] = [readModules(before), readModules(after)]
   const symbols = compareSymbols(oldModules, newModules)
-  const [oldProse, newProse] = [before.filter(isProse), after.filter(isProse)]
+  // Two crawls of one version tell nothing else about a changelog than its text.
+  const isCompared = (page: ComparedPage) => isProse(page) && (versions === null || !isReleasePage(page))
+  const [oldProse, newProse] = [before.filter(isCompared), after.filter(isCompared)]
   const knownNames = new Set<string>()
   for (const { symbols: names } of newModules.values()) {
     for (const name of names.keys()) knownNames.add(name.slice(name.lastIndexOf('.') + 1))
@@ -37,9 +39,9 @@ export function comparePages({ before, after, versions }: ComparisonInput): Comp
   return { notes, changes: sortChanges(changes, namesIn(notes)) }
 }
 
-/** Pages that are compared by section: neither API pages nor code nor changelogs. */
+/** Pages that are compared by section: neither API pages nor code. */
 function isProse(page: ComparedPage): boolean {
-  return page.definitions === null && !isApiPage(page) && !isReleasePage(page)
+  return page.definitions === null && !isApiPage(page)
 }
 
 function namesIn(notes: readonly ReleaseNote[]): Set<string> {

@@ -95,7 +95,7 @@ function matchSections(
   matchBy((section) => (textOf(section).length < MIN_CHARS ? '' : textOf(section)))
   matchBy(({ key, one }) => (one.trail.length === 0 ? '' : `${key}\n${one.trail.at(-1)}`))
   const similar = matchSimilar(removed, added)
-  const taken = new Set(similar.flatMap(([old, fresh]) => [old, fresh]))
+  const taken = new Set(similar.flat())
   for (const [old, fresh] of similar) pairs.push({ old: old.one, fresh: fresh.one })
   return { pairs, removed: removed.filter((one) => !taken.has(one)), added: added.filter((one) => !taken.has(one)) }
 }

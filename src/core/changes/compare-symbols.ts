@@ -220,11 +220,11 @@ function moduleChange(kind: 'removed' | 'added', { name, path }: ComparedModule)
   return { kind, subject: 'module', name, newName: null, path, line: 1, isOldPage: kind === 'removed', ...signatures }
 }
 
-/** Names that a signature had and has no longer: parameters, options, values of a union. */
+/** Names that a signature had and has no longer: parameters, options, values of a union. Types and keywords do not count. */
 function listLostNames(before: string, after: string): string[] {
-  const namesIn = (text: string) => text.match(/[A-Za-z_$][\w$-]*/g) ?? []
-  const kept = new Set(namesIn(after))
-  return [...new Set(namesIn(before))].filter((name) => !kept.has(name) && name.length > 1)
+  const kept = new Set(after.match(/[A-Za-z_$][\w$-]*/g) ?? [])
+  const named = before.match(/[A-Za-z_$][\w$]*(?=\??:)|(?<=')[\w$-]+(?=')/g) ?? []
+  return [...new Set(named)].filter((name) => !kept.has(name) && name.length > 1)
 }
 
 /** A shorter signature is too common to recognise a symbol by it. */
@@ -247,7 +247,7 @@ function findRenames(
   for (const one of added) addedByOwner.set(one.owner, [...(addedByOwner.get(one.owner) ?? []), one])
   const oldMembers = membersByOwner(oldSymbols)
   const newMembers = membersByOwner(newSymbols)
-  for (const isMatch of [hasSameText, hasSameSignature, hasSameMembers]) {
+  for (const isMatch of [hasSameText, createSignatureCheck(), hasSameMembers]) {
     for (const old of removed) {
       if (renames.has(old)) continue
       const candidates = addedByOwner.get(old.owner) ?? []
@@ -278,9 +278,15 @@ function hasSameText(a: ComparedSymbol, b: ComparedSymbol): boolean {
   return a.doc.length >= MIN_DOC_CHARS && a.doc.replaceAll(a.name, '') === b.doc.replaceAll(b.name, '')
 }
 
-function hasSameSignature(a: ComparedSymbol, b: ComparedSymbol): boolean {
-  const signature = withoutName(a)
-  return signature.length >= MIN_SIGNATURE_CHARS && signature === withoutName(b)
+/** Compares signatures without the own names. Most symbols are compared with many others, so each signature is prepared once. */
+function createSignatureCheck(): (a: ComparedSymbol, b: ComparedSymbol) => boolean {
+  const prepared = new Map<ComparedSymbol, string>()
+  const prepare = (symbol: ComparedSymbol) => {
+    const known = prepared.get(symbol) ?? withoutName(symbol)
+    prepared.set(symbol, known)
+    return known
+  }
+  return (a, b) => prepare(a).length >= MIN_SIGNATURE_CHARS && prepare(a) === prepare(b)
 }
 
 function withoutName({ name, signature }: ComparedSymbol): string {

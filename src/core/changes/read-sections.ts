@@ -1,4 +1,6 @@
+import { kindOf } from '../chunk/kind.ts'
 import { parseBlocks } from '../markdown/blocks.ts'
+import type { Kind } from '../model.ts'
 import { splitLines } from '../text/lines.ts'
 
 /** A part of a page under one heading, without the parts under deeper headings. */
@@ -15,6 +17,8 @@ export interface PageSection {
 /** Cuts a page of Markdown into sections. */
 export function readSections(path: string, markdown: string): PageSection[] {
   const lines = splitLines(markdown)
+  // The text of a file of code is not Markdown.
+  if (!PROSE_KINDS.has(kindOf(path))) return [{ path, trail: [], line: 1, lines: lines.map((line) => line.trim()) }]
   const sections: PageSection[] = []
   const trail: { readonly level: number; readonly text: string }[] = []
   let current: { trail: string[]; line: number; lines: string[] } = { trail: [], line: 1, lines: [] }
@@ -42,6 +46,9 @@ export function readSections(path: string, markdown: string): PageSection[] {
   close()
   return sections
 }
+
+/** Kinds of pages that are Markdown. An address without an extension is a page of a site. */
+const PROSE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text', 'unknown', 'image'])
 
 const FENCE = /^\s*(?:`{3,}|~{3,})/
 /** A line that begins a new item, row or paragraph. */

@@ -45,12 +45,19 @@ export function readModules(pages: readonly ComparedPage[]): Map<string, Compare
       all.set(label, origin?.symbols.get(label) ?? unknown)
       for (const member of origin?.members.get(label) ?? []) all.set(member.name, member)
     }
+    // `z.object` is `object` if the module exports both.
+    for (const label of [...all.keys()]) if (all.get(label)?.owner === null && all.has(restOf(label))) all.delete(label)
     for (const alias of [name, ...aliases])
       if (!modules.has(alias)) modules.set(alias, { name: alias, path, symbols: all })
   }
   // Other declarations of a package with API pages are internal.
   if (drafts.length === 0) for (const page of pages) addCode(page, modules)
   return modules
+}
+
+/** A name without its first qualifier; empty if it has none. */
+function restOf(label: string): string {
+  return label.includes('.') ? label.slice(label.indexOf('.') + 1) : ''
 }
 
 /** Members of each symbol, and theirs. */
@@ -190,10 +197,9 @@ function createSymbols(
   let top = ''
   let topLabel = ''
   for (const { level, label, line, signature, doc, items } of entries) {
-    const rest = label.slice(label.indexOf('.') + 1)
     if (level === 2) {
       topLabel = label
-      top = label.includes('.') && references.get(rest) === module ? rest : label
+      top = references.has(restOf(label)) ? restOf(label) : label
     }
     const name =
       label === topLabel ? top : label.startsWith(`${topLabel}.`) ? top + label.slice(topLabel.length) : label
@@ -213,6 +219,8 @@ export function plainSignature(signature: string): string {
     .replace(/^(?:export |declare |default )+/, '')
     .replace(/"([^"'\\]*)"/g, "'$1'")
     .replace(/\( /g, '(')
+    .replace(/< /g, '<')
+    .replace(/, ?>/g, '>')
     .replace(/,? \)/g, ')')
     .replace(/([=:<(,]) ?\| /g, '$1 ')
     .replace(/;(?= *\})/g, '')

@@ -82,16 +82,24 @@ function createNote(
   lines: readonly string[],
 ): ReleaseNote {
   let isBreaking = false
+  let isFence = false
+  // The headings of a guide name its subjects.
+  const headings: string[] = []
   const first: string[] = []
   const rest: string[] = []
   for (const raw of lines) {
     const text = raw.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']').trim()
-    if (text === '' || /^(?:`{3,}|~{3,}|<!--|={3,}$|-{3,}$)/.test(text)) continue
-    if (/^#{1,6}\s/.test(text)) isBreaking = BREAKING_HEADING.test(text)
-    else if (isBreaking || BREAKING_LINE.test(text)) first.push(clipText(text, MAX_LINE_CHARS))
+    const isMark = /^(?:`{3,}|~{3,})/.test(text)
+    if (isMark) isFence = !isFence
+    if (isMark || isFence || text === '' || /^(?:<!--|={3,}$|-{3,}$)/.test(text)) continue
+    const [, heading] = /^#{1,6}\s+(.*)$/.exec(text) ?? []
+    if (heading !== undefined) isBreaking = BREAKING_HEADING.test(text)
+    if (heading !== undefined && kind === 'migration' && heading !== title) headings.push(heading)
+    if (heading !== undefined) continue
+    if (isBreaking || BREAKING_LINE.test(text)) first.push(clipText(text, MAX_LINE_CHARS))
     else rest.push(clipText(text, MAX_LINE_CHARS))
   }
-  const all = [...first, ...rest]
+  const all = [...headings, ...first, ...rest]
   return {
     kind,
     title,

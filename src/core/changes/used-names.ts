@@ -41,7 +41,9 @@ export class UsedNameCollector implements UsedNames {
       for (const word of namesIn(clause ?? pattern ?? names ?? '')) this.imported.add(word)
     }
     for (const [, member = ''] of text.matchAll(/\.\s*([A-Za-z_$][\w$]*)/g)) this.members.add(member)
-    for (const [, key = ''] of text.matchAll(/(?<![\w$.])['"]?([A-Za-z_$][\w$-]*)['"]?\s*[:=](?![=>:])/g))
+    for (const [, key = ''] of text.matchAll(
+      /(?<![\w$.]|\b(?:const|let|var)\s+)['"]?([A-Za-z_$][\w$-]*)['"]?\s*[:=](?![=>:])/g,
+    ))
       this.members.add(key)
     // Shorthand properties: `{ retries, timeout }`.
     for (const [, keys = ''] of text.matchAll(/\{([\w$\s,]+)\}/g))

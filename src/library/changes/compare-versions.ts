@@ -5,10 +5,12 @@ import { PharosError, usageError } from '../../core/errors.ts'
 import { findAnchor, withAnchor } from '../../core/retrieval/anchored-url.ts'
 import { packageTitle, parsePackageUrl } from '../../core/url/package-url.ts'
 import { compareVersions as orderVersions } from '../../core/version/version.ts'
-import type { SourceLookup } from '../library.ts'
+import type { Library, SourceLookup } from '../library.ts'
+import type { Crawl } from '../ports/store.ts'
 import { labelOf, type Source } from '../source.ts'
 import { findSource } from '../sources/find-source.ts'
 import { chooseVersion, describeDoubts, type VersionChoice, writeVersions } from '../sources/find-version.ts'
+import { compareLastRun } from './compare-last-run.ts'
 import { type PageSet, readPageSet } from './read-page-set.ts'
 
 /** What to compare. */
@@ -43,10 +45,13 @@ export interface ChangeGroup {
   readonly changes: readonly ListedChange[]
 }
 
-/** What changed between two versions of a source. */
+/** What changed between two versions of a source, or in its last crawl. */
 export interface ChangeList {
+  /** The same source twice, if its last crawl is compared. */
   readonly from: Source
   readonly to: Source
+  /** The crawl that made the changes; null if two versions are compared. */
+  readonly crawl: Crawl | null
   readonly notes: readonly ListedNote[]
   /** In the order of {@link CHANGE_KINDS}; kinds without changes are left out. */
   readonly groups: readonly ChangeGroup[]
@@ -56,23 +61,33 @@ export interface ChangeList {
 
 export const DEFAULT_CHANGES = 20
 
-/** Compares two versions of a source by symbol and by section. */
+/** The parts of a library that a comparison needs. */
+export type ChangesLibrary = SourceLookup & Pick<Library, 'readEarlierPages'>
+
+/** Compares two versions of a source by symbol and by section. A source without other versions is compared with its state before its last crawl. */
 export async function compareVersions(
-  library: SourceLookup,
+  library: ChangesLibrary,
   input: ChangesInput,
   signal?: AbortSignal,
 ): Promise<ChangeList> {
-  const { from, to, notices } = await chooseSides(library, input)
+  const { named, only } = await findNamed(library, input)
+  if (only !== undefined && input.from === undefined && input.to === undefined) {
+    const { crawl, before, after, notices, ...comparison } = await compareLastRun(library, only, signal)
+    const uses = await input.readUses?.(importNameOf(only))
+    return { from: only, to: only, crawl, ...listChanges(comparison, before, after, uses, input.limit), notices }
+  }
+  const { from, to, notices } = await chooseSides(library, named, { to: only?.version ?? undefined, ...input })
   const [before, after] = [await readPageSet(library, from, signal), await readPageSet(library, to, signal)]
   const versions = { from: from.version ?? '', to: to.version ?? '' }
   const comparison = comparePages({ before: before.pages, after: after.pages, versions })
   const partial = [before, after].flatMap(({ notice }) => (notice === null ? [] : [notice]))
   const uses = await input.readUses?.(importNameOf(to))
-  return { from, to, ...listChanges(comparison, before, after, uses, input.limit), notices: [...notices, ...partial] }
+  const listed = listChanges(comparison, before, after, uses, input.limit)
+  return { from, to, crawl: null, ...listed, notices: [...notices, ...partial] }
 }
 
 /** Groups changes by kind, at most `limit` of each, with their addresses. */
-export function listChanges(
+function listChanges(
   { notes, changes }: Comparison,
   before: PageSet,
   after: PageSet,
@@ -104,9 +119,9 @@ function addressOf({ places }: PageSet, { path, line }: { readonly path: string;
 /** Finds the two versions to compare. */
 async function chooseSides(
   library: SourceLookup,
-  { source, from, to }: ChangesInput,
+  named: readonly Source[],
+  { from, to }: Pick<ChangesInput, 'from' | 'to'>,
 ): Promise<{ readonly from: Source; readonly to: Source; readonly notices: readonly string[] }> {
-  const named = await findNamed(library, source)
   const newer = await chooseVersion(library, named, to)
   const newest = requireVersion(named, newer)
   const older = from === undefined ? olderThan(newer, newest) : await chooseVersion(library, named, from)
@@ -123,13 +138,16 @@ async function chooseSides(
   }
 }
 
-/** All versions of the source that a text names. */
-async function findNamed(library: SourceLookup, text: string): Promise<Source[]> {
+/** All versions of the name that a text gives; `only` is the one source that it means, if it means one. */
+async function findNamed(
+  library: SourceLookup,
+  { source: text }: ChangesInput,
+): Promise<{ readonly named: readonly Source[]; readonly only: Source | undefined }> {
   const sources = await library.store.listSources()
-  const direct = sources.filter(({ name }) => name === text.trim())
-  if (direct.length > 0) return direct
-  const { name } = await findSource(library, text)
-  return sources.filter((source) => source.name === name)
+  const named = sources.filter(({ name }) => name === text.trim())
+  if (named.length > 0) return { named, only: named.length === 1 ? named[0] : undefined }
+  const only = await findSource(library, text)
+  return { named: sources.filter(({ name }) => name === only.name), only }
 }
 
 /** The choice of the newest version before another. */

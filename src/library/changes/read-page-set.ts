@@ -4,7 +4,6 @@ import type { Kind, Section } from '../../core/model.ts'
 import { countOf } from '../../core/text/count.ts'
 import { normalizePagePath } from '../../core/url/normalized-path.ts'
 import type { Library } from '../library.ts'
-import type { StoredPage } from '../ports/store.ts'
 import { isTree } from '../ports/tree.ts'
 import { listDefinitions } from '../search/list-symbols.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -14,6 +13,8 @@ export interface PageSet {
   readonly pages: readonly ComparedPage[]
   /** Address and sections of each page by its path. */
   readonly places: ReadonlyMap<string, { readonly url: string; readonly sections: readonly Section[] }>
+  /** Key of each page by its path. */
+  readonly keys: ReadonlyMap<string, string>
   /** What was left out; null if nothing was. */
   readonly notice: string | null
 }
@@ -37,29 +38,28 @@ export async function readPageSet(
 ): Promise<PageSet> {
   const pages: ComparedPage[] = []
   const places = new Map<string, { url: string; sections: readonly Section[] }>()
+  const keys = new Map<string, string>()
   let chars = 0
   for await (const stored of store.listPages(source.id)) {
     signal?.throwIfAborted()
     const { url, sections, markdown } = stored.page
     chars += markdown.length
     if (pages.length === MAX_PAGES || chars > MAX_CHARS) {
-      return {
-        pages,
-        places,
-        notice: `only the first ${countOf(pages.length, 'page')} of ${labelOf(source)} were compared`,
-      }
+      const notice = `only the first ${countOf(pages.length, 'page')} of ${labelOf(source)} were compared`
+      return { pages, places, keys, notice }
     }
-    const path = comparedPath(source, stored)
+    const path = comparedPath(source, { key: stored.key, url })
     const text =
       CODE_KINDS.has(kindOf(stored.key)) && isTree(source) ? await store.readPageText(source.id, stored.key) : undefined
     pages.push({ path, markdown, definitions: text === undefined ? null : listDefinitions(text) })
     places.set(path, { url, sections })
+    keys.set(path, stored.key)
     if (pages.length % PAGES_AT_ONCE === 0) await clock.sleep(0)
   }
-  return { pages, places, notice: null }
+  return { pages, places, keys, notice: null }
 }
 
 /** The path of a page below the start of its source, without the version. */
-export function comparedPath(source: Source, { key, page }: Pick<StoredPage, 'key' | 'page'>): string {
-  return isTree(source) ? key : normalizePagePath(page.url, source, null).path
+export function comparedPath(source: Source, { key, url }: { readonly key: string; readonly url: string }): string {
+  return isTree(source) ? key : normalizePagePath(url, source, null).path
 }

@@ -15,6 +15,7 @@ export const KIND_TITLES: Readonly<Record<ChangeKind, string>> = {
 }
 
 const MAX_SIGNATURE_CHARS = 240
+const MAX_TITLE_CHARS = 120
 const MAX_LOST_NAMES = 8
 
 /** A part of the text of a comparison. */
@@ -50,7 +51,7 @@ function writeGroup({ kind, total, changes }: ChangeGroup): ChangeText {
 
 function writeChange(change: ListedChange): ChangeTextEntry {
   const { subject, name, newName, url } = change
-  const label = subject === 'symbol' ? name : `${subject} ${name}`
+  const label = clipText(subject === 'symbol' ? name : `${subject} ${name}`, MAX_TITLE_CHARS)
   return { title: newName === null ? label : `${label} → ${newName}`, url, lines: writeDetails(change) }
 }
 

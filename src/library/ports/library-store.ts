@@ -19,6 +19,22 @@ export interface LibraryStore extends VectorStore {
 export interface DiskStore {
   /** Reads the class of a page; undefined before it is classified. */
   readClass(sourceId: string, key: string): Promise<PageClass | undefined>
+  /** Reads the texts that pages of a source had before its last crawl changed or removed them. */
+  readEarlierPages(sourceId: string): Promise<EarlierPages>
   /** Copies the library as a whole. */
   readonly libraryCopy: LibraryCopy
+}
+
+/** Texts that pages had before the last crawl of their source changed or removed them. */
+export interface EarlierPages {
+  readonly pages: readonly EarlierPage[]
+  /** Whether texts may be missing, because the limit of the source is nearly reached. */
+  readonly mayBeIncomplete: boolean
+}
+
+/** A page as it was before the last crawl. */
+export interface EarlierPage {
+  readonly key: string
+  readonly url: string
+  readonly markdown: string
 }

@@ -16,6 +16,7 @@ import { type SpanColumns, toChunkRecord, toSpans } from '../common/stored-conte
 import { invalidateClassification, replaceClassification, reviseClassification } from './classifications.ts'
 import type { Sql } from './database/database.ts'
 import { namesOf, toArrays, writeUnnest } from './database/row-arrays.ts'
+import { keepEarlierPages } from './earlier-pages.ts'
 import { removeEmptyHubs } from './empty-hubs.ts'
 
 /*
@@ -54,6 +55,7 @@ function toSignatureValues(page: Page): (string | null)[] {
 export async function writeContent(sql: Sql, source: number, row: number, record: PageRecord): Promise<void> {
   const { page, chunks } = withoutNul(record)
   const { first, isNew } = await replaceChunks(sql, row, chunks.length)
+  if (!isNew) await keepEarlierPages(sql, [row], page.markdown)
   const { markdown, ...meta } = page
   const columns = namesOf(WRITTEN_CHUNK_COLUMNS)
   await sql.run(
@@ -199,6 +201,7 @@ export async function writeClassification(
 /** Removes the pages of rows. Links stay, because a duplicate still leads to the same addresses. */
 export async function removeContent(sql: Sql, rows: readonly number[]): Promise<void> {
   if (rows.length === 0) return
+  await keepEarlierPages(sql, rows, null)
   const removed = await sql.all<{ url: string }>(
     `WITH old AS (DELETE FROM pages WHERE id = ANY ($1::bigint[]) RETURNING id, first_chunk, chunk_count),
      runs AS (SELECT first_chunk AS first, first_chunk + chunk_count - 1 AS last FROM old WHERE chunk_count > 0),

@@ -4,6 +4,7 @@ import type { ContentStore, SourceStore } from '../../library/ports/store.ts'
 import { readClass } from './classifications.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './database/database.ts'
+import { readEarlierPages } from './earlier-pages.ts'
 import { fillPageSignatures, listRelated, readPageSignatures } from './index/page-signatures.ts'
 import { createVectors } from './index/vectors.ts'
 import { createJobLog } from './job-log.ts'
@@ -52,6 +53,7 @@ function createStore(db: Database, holder: HostHolder): PostgresStore {
     jobLog: createJobLog(db),
     addresses: createAddresses(db),
     readClass: (sourceId, key) => readClass(db, sourceId, key),
+    readEarlierPages: (sourceId) => readEarlierPages(db, sourceId),
     libraryCopy: createLibraryCopy(db, clearRemoved),
     workers: createWorkers(db),
     stats: () => readStats(db),

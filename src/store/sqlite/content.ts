@@ -8,6 +8,7 @@ import { createCopiedVectors } from './copy/copied-vectors.ts'
 import type { Database } from './database/database.ts'
 import { packHash } from './database/hash.ts'
 import type { Layouts } from './database/layouts.ts'
+import { createEarlierPageKeeper } from './earlier-pages.ts'
 import { createEmptyHubRemoval } from './empty-hubs.ts'
 import type { PageSignatures } from './index/page-signatures.ts'
 
@@ -34,9 +35,8 @@ interface WriterParts {
 /** Creates the statements that write content. */
 export function createContentWriter(db: Database, { index, layouts, signatures }: WriterParts): ContentWriter {
   const classifications = createClassifications(db)
-  const selectRange = db.prepare<[number], { first: number; count: number }>(
-    'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?',
-  )
+  const removeChunks = createChunkRemoval(db, index)
+  const selectRange = db.prepare<[number], { first: number; count: number }>(SELECT_RANGE)
   const insertPage = db.prepare<[number, number, number, string, string, string]>(
     `INSERT OR REPLACE INTO pages (id, first_chunk, chunk_count, title, meta, markdown)
      VALUES (?, ?, ?, ?, ?, ?)`,
@@ -54,7 +54,6 @@ export function createContentWriter(db: Database, { index, layouts, signatures }
   const selectUrl = db.prepare<[number], string>('SELECT url FROM ledger WHERE id = ?').pluck()
   const removeEmptyHub = createEmptyHubRemoval(db)
   const copied = createCopiedVectors(db)
-  const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
   const insertChunk = db.prepare<unknown[]>(
     `INSERT INTO chunks (source, page, ${STORED_CHUNK_COLUMNS})
      VALUES (?, ?, ${listColumns(STORED_CHUNK_COLUMNS).map(() => '?')})`,
@@ -63,17 +62,11 @@ export function createContentWriter(db: Database, { index, layouts, signatures }
   const classify = (source: number, row: number, { classification }: PageRecord): void => {
     if (classification !== undefined) classifications.revise(source, row, classification)
   }
-  const removeChunks = (row: number): void => {
-    const range = selectRange.get(row)
-    if (range === undefined || range.count === 0) return
-    index.remove(range.first, range.count)
-    deleteChunks.run(range.first, range.first + range.count - 1)
-  }
 
   return {
     write: (source, row, record) => {
       const { page, chunks } = record
-      removeChunks(row)
+      removeChunks(row, page.markdown)
       let first = 0
       for (const chunk of chunks) {
         const values = valuesOf(STORED_CHUNK_COLUMNS, toChunkRecord(chunk, packHash))
@@ -103,7 +96,7 @@ export function createContentWriter(db: Database, { index, layouts, signatures }
     },
     writeClassification: classify,
     remove: (row) => {
-      removeChunks(row)
+      removeChunks(row, null)
       if (deletePage.run(row).changes > 0) removeEmptyHub(selectUrl.get(row) ?? '')
     },
     writeLinks: (row, links) => {
@@ -111,3 +104,20 @@ export function createContentWriter(db: Database, { index, layouts, signatures }
     },
   }
 }
+
+/** Creates the function that removes the chunks of a page that is about to be replaced by another text, or removed (null). */
+function createChunkRemoval(db: Database, index: ChunkIndex): (row: number, newText: string | null) => void {
+  const selectRange = db.prepare<[number], { first: number; count: number }>(SELECT_RANGE)
+  const deleteChunks = db.prepare<[number, number]>('DELETE FROM chunks WHERE id BETWEEN ? AND ?')
+  const keepEarlier = createEarlierPageKeeper(db)
+  return (row, newText) => {
+    const range = selectRange.get(row)
+    if (range === undefined) return
+    keepEarlier(row, newText)
+    if (range.count === 0) return
+    index.remove(range.first, range.count)
+    deleteChunks.run(range.first, range.first + range.count - 1)
+  }
+}
+
+const SELECT_RANGE = 'SELECT first_chunk AS first, chunk_count AS count FROM pages WHERE id = ?'

@@ -166,7 +166,7 @@ describe('opening a library', () => {
     await first.close()
     const db = openDatabase(path)
     for (const statement of OLDER_CONTENT) db.exec(statement)
-    db.exec('ALTER TABLE sources DROP COLUMN refresh')
+    db.exec('ALTER TABLE sources DROP COLUMN refresh; DROP TRIGGER row_deleted; DROP TABLE earlier_pages')
     db.pragma('user_version = 11')
     db.close()
     const second = await openSqliteStore(path)

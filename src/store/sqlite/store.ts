@@ -23,6 +23,7 @@ import { createLibraryCopy } from './copy/library-copy.ts'
 import { createBulkUpdates } from './database/bulk-updates.ts'
 import { type Database, LOCK_TIMEOUT_MS, type Notice, openDatabase, type Write, writeTo } from './database/database.ts'
 import { createLayouts } from './database/layouts.ts'
+import { createEarlierPageReader } from './earlier-pages.ts'
 import { createIndexMaintenance } from './index/index-maintenance.ts'
 import { createIndexStorage } from './index/index-storage.ts'
 import { createPageSignatures } from './index/page-signatures.ts'
@@ -63,7 +64,7 @@ export async function openSqliteStore(
 
 function createStore(db: Database, location: string, lockTimeoutMs: number): SqliteStore {
   const parts = createParts(db, location, lockTimeoutMs)
-  const { sources, index, write, clearRemoved, readClass, readStats } = parts
+  const { sources, index, write, clearRemoved, readClass, readEarlierPages, readStats } = parts
   return {
     location,
     ...createSourceStore(parts),
@@ -75,6 +76,7 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
     jobLog: createJobLog(db, write),
     addresses: createAddresses(db),
     readClass: async (sourceId, key) => readClass(sourceId, key),
+    readEarlierPages: async (sourceId) => readEarlierPages(sourceId),
     libraryCopy: createLibraryCopy({ db, path: location, write, index, clear: clearRemoved }),
     stats: async () => readStats(),
     access: { type: 'sqlite', db, write },
@@ -108,6 +110,7 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
   const bulkUpdates = createBulkUpdates(db, contentWriter)
   const readStats = createStats(db)
   const readClass = createClassReader(db)
+  const readEarlierPages = createEarlierPageReader(db)
 
   const crawlOf = (source: number, id: string): CrawlRef => ({ id, number: sources.crawlNumber(source, id) })
   const write = <T>(work: () => T): Promise<T> => writeTo(db, work, lockTimeoutMs)
@@ -138,7 +141,7 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
 
   return {
     ...{ db, index, indexMaintenance, sources, crawls, hosts, lists, aliases, rows, signatures, readFacts, content },
-    ...{ finds, frontier, settlements, bulkUpdates, readStats, readClass },
+    ...{ finds, frontier, settlements, bulkUpdates, readStats, readClass, readEarlierPages },
     ...{ crawlOf, write, writeFor, clearRemoved, tidyIndex, within },
   }
 }

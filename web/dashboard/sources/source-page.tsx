@@ -133,6 +133,7 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
         <NextCrawl item={item} isBusy={sourceState.isBusy} />
         <a href={`#/search?source=${encodeURIComponent(item.label)}`}>search this source</a>
         <a href={`#/duplicates?source=${encodeURIComponent(name)}`}>duplicates</a>
+        <a href={`#/changes?source=${encodeURIComponent(name)}`}>changes</a>
       </p>
       <section class="panel" aria-label="Coverage">
         <Coverage

@@ -29,6 +29,17 @@ ALTER TABLE crawl_helpers ADD COLUMN proven_gone bigint NOT NULL DEFAULT 0;
 -- When a source is crawled again by itself, as JSON; null for never.
 ALTER TABLE sources ADD COLUMN refresh text;
 `,
+  `
+-- Texts of pages before the last crawl of their source changed or removed them, deflated, by the id of their row.
+CREATE TABLE earlier_pages (
+  id bigint PRIMARY KEY REFERENCES ledger (id) ON DELETE CASCADE,
+  source bigint NOT NULL,
+  size integer NOT NULL,
+  url text NOT NULL,
+  markdown bytea NOT NULL
+);
+CREATE INDEX earlier_pages_by_source ON earlier_pages (source, size);
+`,
 ]
 
 /** The schema version of this program. */

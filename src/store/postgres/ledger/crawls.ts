@@ -103,6 +103,7 @@ async function insertCrawl(sql: Sql, source: number, crawl: Crawl): Promise<{ cr
     `UPDATE ledger SET attempts = 0, is_final = false, awaits_confirmation = false WHERE source = $1 AND state = 'pending'`,
     [source],
   )
+  await sql.run('DELETE FROM earlier_pages WHERE source = $1', [source])
   if (crawl.options.isFocused === true) await sql.run(DELETE_OLD_FOCUSED_CRAWLS, [source, MAX_FOCUSED_RUNS - 1])
   await sql.run(`INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, [
     await crawlNumber(sql, source, crawl.id),

@@ -183,6 +183,20 @@ const MIGRATIONS: readonly string[] = [
   -- When a source is crawled again by itself, as JSON; null for never.
   ALTER TABLE sources ADD COLUMN refresh TEXT;
   `,
+  `
+  -- Texts of pages before the last crawl of their source changed or removed them, deflated, by the id of their row.
+  CREATE TABLE earlier_pages (
+    id INTEGER PRIMARY KEY,
+    source INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    markdown BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX earlier_pages_by_source ON earlier_pages (source, size);
+  CREATE TRIGGER row_deleted AFTER DELETE ON ledger BEGIN
+    DELETE FROM earlier_pages WHERE id = old.id;
+  END;
+  `,
 ]
 
 /** Version 1 was never released: it covers everything that was written during development. */

@@ -98,6 +98,7 @@ function createBeginning(db: Database, sources: Sources): Crawls['begin'] {
     `UPDATE ledger SET attempts = 0, is_final = 0, awaits_confirmation = 0 WHERE source = ? AND state = 'pending'`,
   )
 
+  const deleteEarlierPages = db.prepare<[number]>('DELETE FROM earlier_pages WHERE source = ?')
   /** Deletes all but the newest focused crawls of a source, that is runs for changes in a watched folder. Running crawls are kept. */
   const deleteOldFocused = db.prepare<[number, number, number]>(
     `DELETE FROM crawls WHERE source = ? AND ${IS_FOCUSED} AND id NOT IN (
@@ -123,6 +124,7 @@ function createBeginning(db: Database, sources: Sources): Crawls['begin'] {
       return reopened
     }
     resetAttempts.run(source)
+    deleteEarlierPages.run(source)
     if (crawl.options.isFocused === true) deleteOldFocused.run(source, source, MAX_FOCUSED_RUNS - 1)
     insert.run(sources.crawlNumber(source, crawl.id), source, ...crawlValues(crawl))
     return crawl

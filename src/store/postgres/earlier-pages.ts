@@ -1,0 +1,48 @@
+import type { EarlierPages } from '../../library/ports/library-store.ts'
+import { isNearlyFull, MAX_EARLIER_BYTES, MAX_EARLIER_CHARS, packText, unpackText } from '../common/earlier-pages.ts'
+import type { Sql } from './database/database.ts'
+
+/** Number of texts read at once. */
+const PAGES_AT_ONCE = 20
+
+/**
+ * Keeps the texts of pages that are about to be replaced by another text, or removed (null), within the limit of their source. The first
+ * text of a crawl stays. All rows belong to one source.
+ */
+export async function keepEarlierPages(sql: Sql, rows: readonly number[], newText: string | null): Promise<void> {
+  const total = await sql.get<{ used: number }>(
+    `SELECT coalesce(sum(size), 0)::float8 AS used FROM earlier_pages
+     WHERE source = (SELECT source FROM ledger WHERE id = $1)`,
+    [rows[0]],
+  )
+  let used = total?.used ?? 0
+  for (let from = 0; from < rows.length && used < MAX_EARLIER_BYTES; from += PAGES_AT_ONCE) {
+    const found = await sql.all<{ id: number; source: number; url: string; markdown: string }>(
+      `SELECT l.id, l.source, l.url, p.markdown FROM pages p JOIN ledger l ON l.id = p.id
+       WHERE p.id = ANY ($1::bigint[]) AND p.markdown IS DISTINCT FROM $2 AND length(p.markdown) <= $3 ORDER BY l.id`,
+      [rows.slice(from, from + PAGES_AT_ONCE), newText, MAX_EARLIER_CHARS],
+    )
+    for (const { id, source, url, markdown } of found) {
+      const { bytes, size } = packText(markdown)
+      if (used + size > MAX_EARLIER_BYTES) return
+      used += size
+      await sql.run(
+        `INSERT INTO earlier_pages (id, source, size, url, markdown) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (id) DO NOTHING`,
+        [id, source, size, url, bytes],
+      )
+    }
+  }
+}
+
+/** Reads the texts that the pages of a source had before its last crawl. */
+export async function readEarlierPages(sql: Sql, sourceId: string): Promise<EarlierPages> {
+  const rows = await sql.all<{ key: string; url: string; size: number; markdown: Uint8Array }>(
+    `SELECT l.key, e.url, e.size, e.markdown FROM earlier_pages e JOIN ledger l ON l.id = e.id
+     WHERE e.source = (SELECT id FROM sources WHERE uuid = $1) ORDER BY e.id`,
+    [sourceId],
+  )
+  const size = rows.reduce((sum, row) => sum + row.size, 0)
+  const pages = rows.map(({ key, url, markdown }) => ({ key, url, markdown: unpackText(markdown) }))
+  return { pages, mayBeIncomplete: isNearlyFull(size) }
+}
