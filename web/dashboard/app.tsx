@@ -41,6 +41,7 @@ const LABELS: Readonly<Record<Route['page'], string | undefined>> = {
   source: 'Sources',
   search: 'Search',
   duplicates: 'Duplicates',
+  changes: 'Sources',
   unknown: undefined,
 }
 
