@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { ErrorBoundary } from '../shared/error-boundary.tsx'
 import { writeMoment } from '../shared/format.ts'
 import { ThemeButton } from '../shared/theme-button.tsx'
+import { AskButton } from './ask/ask-button.tsx'
 import { Home } from './home/home.tsx'
 import { libraryOutage } from './library-outage.ts'
 import { connection, liveJobs } from './live.ts'
@@ -56,6 +57,7 @@ export function App(): JSX.Element {
             </ul>
           </nav>
           <Activity />
+          <AskButton />
           <ThemeButton />
         </div>
       </header>

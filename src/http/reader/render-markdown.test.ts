@@ -58,6 +58,16 @@ describe('renderMarkdown', () => {
     expect(render('<p align="center">\n  <img src="f">\n</p>')).toBe('')
   })
 
+  test('names the kind of a note', () => {
+    expect(render('> [!WARNING]\n> Hot.')).toContain('<strong class="note">Warning</strong>\nHot.')
+  })
+
+  test('hides the heading that repeats the title of the page', () => {
+    expect(render('# The `json` module', withLines({ title: 'The json module' }))).toContain(
+      '<h2 class="title" id="L1">',
+    )
+  })
+
   test('gives each line of text an anchor, once', () => {
     const out = render('# a\n\nb\nc\n\n- d\n  - e\n\n```\nf\ng\n```\n\n| h |\n|---|\n| i |', withLines({ first: 11 }))
     const ids = [...out.matchAll(/id="L(\d+)"/g)].map(([, line]) => Number(line))

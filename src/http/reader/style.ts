@@ -12,6 +12,7 @@ export const RENDERED_STYLE = `.rendered { line-height: 1.6; overflow-wrap: brea
 .rendered li > :is(p, ul, ol):last-child { margin-bottom: 0.2em; }
 .rendered a { overflow-wrap: anywhere; }
 .rendered blockquote { padding-left: 1em; border-left: 3px solid var(--line); color: var(--text-2); }
+.rendered .note { display: block; color: var(--text); }
 .rendered hr { height: 1px; margin: 1.5em 0; border: 0; background: var(--line); }
 .rendered :is(code, pre) { font-family: var(--mono); font-size: 0.875em; }
 .rendered :not(pre) > code { padding: 0.1em 0.3em; background: var(--surface-2); border-radius: 4px; overflow-wrap: anywhere; }

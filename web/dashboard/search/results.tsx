@@ -53,7 +53,8 @@ export function Results({
             {notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”')}
           </p>
         ))}
-      {isEmpty ? <NothingFound page={page} /> : <RelevanceNote page={page} />}
+      {searchedCount === 0 ? null : <RelevanceNote page={page} />}
+      {isEmpty ? <NothingFound page={page} /> : null}
       {passages.map((passage) => (
         <PassageCard key={passage.chunk} passage={passage} />
       ))}
