@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ProgramSandbox } from '../e2e/program.ts'
@@ -11,7 +10,7 @@ import { openChromium } from './chromium.ts'
 
 const ENVIRONMENT = { PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_START_INTERVAL: '5ms' }
 const PATIENCE = { timeout: 45_000 }
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const AXE = axe.source
 
 const sandbox = new ProgramSandbox()
 let browser: Browser

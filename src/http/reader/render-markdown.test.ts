@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseMarkdown, type RenderOptions, renderCode, renderMarkdown } from './render-markdown.ts'
+import { parseMarkdown, type RenderOptions, renderCode, renderMarkdown, withoutHeading } from './render-markdown.ts'
 
 const OPTIONS: RenderOptions = {
   headingLevel: 2,
@@ -91,6 +91,16 @@ describe('renderMarkdown', () => {
   test('replaces characters that reverse the direction of writing', () => {
     expect(render('a\u202eb')).toContain('a\ufffdb')
     expect(renderCode('a\u202eb', 'text', OPTIONS)).toContain('a\ufffdb')
+  })
+})
+
+describe('withoutHeading', () => {
+  test('drops the first heading if it is shown above the text, and no other one', () => {
+    const parsed = parseMarkdown('## The `wick`\n\nTrim it.\n\n## The wick')
+    expect(renderMarkdown(withoutHeading(parsed, ['The wick']), OPTIONS)).toMatch(
+      /^<p>Trim it\.<\/p>\n<h2 class="h2">The wick/,
+    )
+    expect(withoutHeading(parsed, ['Lamps'])).toBe(parsed)
   })
 })
 

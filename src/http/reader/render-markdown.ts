@@ -67,6 +67,13 @@ export function parseMarkdown(markdown: string): ParsedMarkdown {
   return { tokens, hrefs }
 }
 
+/** Markdown without its first heading, if that is one of those that are shown above the text. */
+export function withoutHeading(parsed: ParsedMarkdown, shownHeadings: readonly string[]): ParsedMarkdown {
+  const [first, inline, , ...rest] = parsed.tokens
+  const isShown = first?.type === 'heading_open' && shownHeadings.includes(textOf(inline))
+  return isShown ? { ...parsed, tokens: rest } : parsed
+}
+
 /** Renders Markdown as HTML. Foreign text and addresses are escaped, and the elements and attributes are those of this file alone. */
 export function renderMarkdown({ tokens }: ParsedMarkdown, options: RenderOptions): string {
   return new Renderer(options).renderBlocks(tokens)

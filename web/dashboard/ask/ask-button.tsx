@@ -14,8 +14,8 @@ export function AskButton(): JSX.Element {
   const open = () => {
     isOpen.value = true
     if (loaded.value !== null) return
-    void import('./ask-box.tsx').then((part) => {
-      loaded.value = part
+    void import('./ask-box.tsx').then(({ AskBox }) => {
+      loaded.value = { AskBox }
     })
   }
   useEffect(() => {
