@@ -413,7 +413,7 @@ describe('the dashboard', () => {
     expect(await page.locator('article.passage').count()).toBe(1)
     expect(await page.locator('.similar').count()).toBe(1)
     await page.getByText('More filters').click()
-    await page.getByLabel('Duplicates', { exact: true }).selectOption('show')
+    await page.locator('#filter-duplicates').selectOption('show')
     await page.locator('article.passage').nth(1).waitFor(PATIENCE)
     expect(problems).toEqual([])
   })

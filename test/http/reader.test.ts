@@ -66,6 +66,23 @@ async function read(query: Readonly<Record<string, string>>): Promise<{ status: 
   return { status: response.status, body: await response.text() }
 }
 
+describe('GET /api/search with html', () => {
+  test('renders each passage with its words marked, links to the reader, and adds its citation', async () => {
+    const url = 'http://127.0.0.1:41000/api/search?q=trim+the+wick&html=1'
+    const answer = (await (await http.fetch(new Request(url))).json()) as Record<'passages', Record<string, string>[]>
+    const [first] = answer.passages
+    expect(first?.['html']).toContain('<mark>Trim</mark> the <mark>wick</mark> first')
+    expect(first?.['html']).toMatch(/<a href="\/read\?source=[^"]+">section 30<\/a>/)
+    expect(first?.['html']).not.toContain('id="L')
+    expect(first?.['citation']).toMatch(/^"Install the lamp" — http.* \(chunk guide@2\.0\//)
+  })
+
+  test('adds nothing without it', async () => {
+    const response = await http.fetch(new Request('http://127.0.0.1:41000/api/search?q=trim+the+wick'))
+    expect(await response.text()).not.toContain('<mark>')
+  })
+})
+
 describe('the reader', () => {
   test('shows a stored page with its outline, its source and links to the original and the Markdown', async () => {
     const url = `${fixture.origin}/install`
@@ -84,7 +101,7 @@ describe('the reader', () => {
     expect(body).toMatch(
       /<a href="\/read\?source=[\w-]+&amp;url=[^"]+%2Flong%23section-30#at-section-30">section 30<\/a>/,
     )
-    expect(body).toMatch(/<a href="(?:#L5|\/read[^"]+%23oil#at-oil)">oil<\/a>/)
+    expect(body).toContain('<a href="#L5">oil</a>')
     expect(body).toContain('<a href="https://elsewhere.example/x" rel="noopener noreferrer nofollow">elsewhere</a>')
     expect(body).toContain('<span id="at-oil"></span>')
   })

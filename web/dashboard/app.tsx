@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { Bar } from '../shared/bar.tsx'
 import { ErrorBoundary } from '../shared/error-boundary.tsx'
 import { writeMoment } from '../shared/format.ts'
+import { AskButton } from './ask/ask-button.tsx'
 import { hasFindings } from './has-findings.ts'
 import { Home } from './home/home.tsx'
 import { libraryOutage } from './library-outage.ts'
@@ -23,6 +24,7 @@ export function App(): JSX.Element {
     <>
       <Bar page={LABELS[page]} hasFindings={hasFindings.value}>
         <Activity />
+        <AskButton />
       </Bar>
       <main id="main" tabIndex={-1}>
         <OutageNotice />

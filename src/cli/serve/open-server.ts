@@ -36,6 +36,7 @@ import { type ListeningServer, listen, listenInRange } from './listen.ts'
 import { type ServedLibrary, serveLibrary } from './serve-library.ts'
 import { checkOrigins, listHosts, readToken } from './serve-token.ts'
 import { findServer, registerServer, runningError } from './server-registration.ts'
+import { warmSearchDuringCrawls } from './warm-search.ts'
 import {
   createConfiguredWorker,
   createLazyQueue,
@@ -342,6 +343,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closers }:
   })
   const system = openSystemProbe(values.library)
   closers.push(packs.close, mcp.close, handler.close, pool.close, system.close)
+  closers.push(warmSearchDuringCrawls(dispatcher.feed, pool))
   return createHttp({
     version: VERSION,
     library: library.open,

@@ -9,6 +9,7 @@ import type { JobLog } from '../../library/ports/job-log.ts'
 import { CLIENT_CLOSED_REQUEST, describeFailure, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
 import { READER_STYLE, RENDERED_STYLE } from '../reader/style.ts'
+import { ASK_SCRIPT, ASK_STYLE } from './ask.ts'
 import { renderDomains } from './domains.ts'
 import { renderError } from './error-page.ts'
 import { renderErrors } from './errors.ts'
@@ -82,10 +83,10 @@ function countJobs(dispatcher: Dispatcher): JobCounts {
 
 /** Static files of the pages. */
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly body: string }>> = {
-  '/pages/style.css': { type: 'text/css; charset=utf-8', body: PAGE_STYLE },
+  '/pages/style.css': { type: 'text/css; charset=utf-8', body: PAGE_STYLE + ASK_STYLE },
   '/pages/rendered.css': { type: 'text/css; charset=utf-8', body: RENDERED_STYLE },
   '/pages/reader.css': { type: 'text/css; charset=utf-8', body: READER_STYLE },
-  '/pages/live.js': { type: 'text/javascript; charset=utf-8', body: LIVE_SCRIPT },
+  '/pages/live.js': { type: 'text/javascript; charset=utf-8', body: LIVE_SCRIPT + ASK_SCRIPT },
   '/pages/icon.svg': { type: 'image/svg+xml', body: ICON },
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { countOf } from '../../core/text/count.ts'
+import { writeReaderUrl } from '../../core/url/reader-url.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
 import type { Library } from '../../library/library.ts'
 import type { PageAnalysis, StoredAnalysis } from '../../library/ports/findings.ts'
@@ -125,17 +126,17 @@ ${writeFacts([
   ['The scope now', refusal === null || refusal.reason === reason ? null : writeRefusal(refusal)],
 ])}
 ${storedAnalysis === null ? '' : writeClassification(storedAnalysis)}
-${writeContent(text)}
+${writeContent(source, text)}
 <p><a href="${explainHref(source, row.url)}">The same as JSON</a></p></section>`
 }
 
 /** The stored page as an outline of its chunks. */
-function writeContent(text: PageText | null): Part {
+function writeContent(source: Source, text: PageText | null): Part {
   if (text === null) return html`<p class="quiet">The library holds no content of it.</p>`
   const shown = text.chunks.slice(0, MAX_CHUNKS)
   const rest = text.chunks.length - shown.length
   return html`<h2>${writeText(text.title)}</h2>
-<p class="quiet">The library holds it, in ${countOf(text.chunks.length, 'chunk')}.</p>
+<p class="quiet">The library holds it, in ${countOf(text.chunks.length, 'chunk')}. <a href="${writeReaderUrl({ sourceId: source.id, url: text.url })}">Read it</a></p>
 <ol class="outline">${shown.map(
     ({ headingPath, symbol, startLine, endLine }) =>
       html`<li>${writeText(symbol ?? (headingPath.length === 0 ? text.title : headingPath.join(' › ')))} <span class="quiet">lines ${startLine}–${endLine}</span></li>`,

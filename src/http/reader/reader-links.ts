@@ -44,8 +44,11 @@ export async function resolvePageLinks(
   })
   const stored = await library.store.readPageSignatures(refs)
   return candidates.map(({ page, targets }) => (href) => {
-    if (href.startsWith('#')) return resolveOwnAnchor(page, href)
     const target = targets.get(href)
+    const isOwn =
+      href.startsWith('#') || (target !== undefined && withoutAnchor(target.url) === withoutAnchor(page.url))
+    const own = isOwn ? resolveOwnAnchor(page, href) : null
+    if (own !== null || href.startsWith('#')) return own
     const ref = target && refs.slice(target.from, target.to).find((_, i) => stored[target.from + i] !== undefined)
     if (target !== undefined && ref !== undefined) {
       return { href: writeReaderUrl({ sourceId: ref.sourceId, url: target.url }), isOutside: false }
@@ -58,12 +61,18 @@ export async function resolvePageLinks(
 /** Limits the links that are looked up; the rest lead out of the library. */
 const MAX_LINKS = 1000
 
+/** The line of an anchor on the page itself, if the shown part has it; otherwise the page opens at the anchor. */
 function resolveOwnAnchor({ findAnchorLine, source, url }: LinkedPage, href: string): LinkTarget | null {
-  const anchor = readAnchor(`https://host/${href}`)
-  const line = findAnchorLine?.(anchor)
-  if (line !== undefined) return { href: `#L${line}`, isOutside: false }
+  const hash = href.slice(href.indexOf('#'))
+  const anchor = href.includes('#') ? readAnchor(`https://host/${hash}`) : ''
   if (anchor === '') return null
-  return { href: writeReaderUrl({ sourceId: source.id, url: url.replace(/#.*$/s, '') + href }), isOutside: false }
+  const line = findAnchorLine?.(anchor)
+  const away = () => writeReaderUrl({ sourceId: source.id, url: withoutAnchor(url) + hash })
+  return { href: line === undefined ? away() : `#L${line}`, isOutside: false }
+}
+
+function withoutAnchor(url: string): string {
+  return url.replace(/#.*$/s, '')
 }
 
 function absoluteOf(href: string, base: string): string | undefined {

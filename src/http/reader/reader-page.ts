@@ -120,7 +120,7 @@ async function renderContent(library: Library, page: FoundPage, view: View): Pro
   const part = view.parts[view.at] ?? { start: 1, end: 1 }
   const text = view.lines
     .slice(part.start - 1, part.end)
-    .map((line) => (line.length > MAX_LINE_CHARS ? `${line.slice(0, MAX_LINE_CHARS)} …` : line))
+    .map((line) => (isLong(line) ? `${line.slice(0, MAX_LINE_CHARS)} …` : line))
     .join('\n')
   const anchors = listAnchors(page.sections)
   const parsed: ParsedMarkdown | undefined = view.isMarkdown ? parseMarkdown(text) : undefined
@@ -142,6 +142,10 @@ async function renderContent(library: Library, page: FoundPage, view: View): Pro
   return parsed === undefined ? renderCode(text, kindOf(page.key), options) : renderMarkdown(parsed, options)
 }
 
+function isLong(line: string): boolean {
+  return line.length > MAX_LINE_CHARS
+}
+
 /** Where the page comes from, its versions and languages, and what can be done with it. */
 function writeHead(page: FoundPage, { lines, parts, at }: View, { versions, languages }: RelatedPages): Html {
   const { source, url, checkedAt, changedAt } = page
@@ -155,7 +159,7 @@ function writeHead(page: FoundPage, { lines, parts, at }: View, { versions, lang
       : ''
   }<a class="button" href="${writeHref('/read.md', query)}">Raw Markdown</a><a class="button" href="${writeHref('/read.md', query)}" download>Download</a><a class="button" href="${writeHref('/url', { url })}">Why is it here?</a></nav>
 ${writeSwitch('Version', versions, page)}${writeSwitch('Language', languages, page)}
-<p class="quiet facts-line">${countOf(lines.length, 'line')}${part} · checked ${writeMoment(checkedAt)} · changed ${writeMoment(changedAt)}</p>`
+<p class="quiet facts-line">${countOf(lines.length, 'line')}${part} · checked ${writeMoment(checkedAt)} · changed ${writeMoment(changedAt)}${lines.some(isLong) ? ' · long lines are cut, the raw Markdown has all of them' : ''}</p>`
 }
 
 /** Links to the same page in its other versions or languages. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseMarkdown, type RenderOptions, renderCode, renderMarkdown } from './render-markdown.ts'
+import { parseMarkdown, type RenderOptions, renderCode, renderMarkdown, withoutHeading } from './render-markdown.ts'
 
 const OPTIONS: RenderOptions = {
   headingLevel: 2,
@@ -58,6 +58,16 @@ describe('renderMarkdown', () => {
     expect(render('<p align="center">\n  <img src="f">\n</p>')).toBe('')
   })
 
+  test('names the kind of a note', () => {
+    expect(render('> [!WARNING]\n> Hot.')).toContain('<strong class="note">Warning</strong>\nHot.')
+  })
+
+  test('hides the heading that repeats the title of the page', () => {
+    expect(render('# The `json` module', withLines({ title: 'The json module' }))).toContain(
+      '<h2 class="title" id="L1">',
+    )
+  })
+
   test('gives each line of text an anchor, once', () => {
     const out = render('# a\n\nb\nc\n\n- d\n  - e\n\n```\nf\ng\n```\n\n| h |\n|---|\n| i |', withLines({ first: 11 }))
     const ids = [...out.matchAll(/id="L(\d+)"/g)].map(([, line]) => Number(line))
@@ -81,6 +91,16 @@ describe('renderMarkdown', () => {
   test('replaces characters that reverse the direction of writing', () => {
     expect(render('a\u202eb')).toContain('a\ufffdb')
     expect(renderCode('a\u202eb', 'text', OPTIONS)).toContain('a\ufffdb')
+  })
+})
+
+describe('withoutHeading', () => {
+  test('drops the first heading if it is shown above the text, and no other one', () => {
+    const parsed = parseMarkdown('## The `wick`\n\nTrim it.\n\n## The wick')
+    expect(renderMarkdown(withoutHeading(parsed, ['The wick']), OPTIONS)).toMatch(
+      /^<p>Trim it\.<\/p>\n<h2 class="h2">The wick/,
+    )
+    expect(withoutHeading(parsed, ['Lamps'])).toBe(parsed)
   })
 })
 

@@ -1,5 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { createWordMarker, type MarkedPart } from '../../core/retrieval/mark-words.ts'
+import { capitalize } from '../../core/text/capitalize.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { anchorId } from '../../core/url/reader-url.ts'
 import { colorCode } from './color-code.ts'
@@ -64,6 +65,13 @@ export function parseMarkdown(markdown: string): ParsedMarkdown {
     }
   }
   return { tokens, hrefs }
+}
+
+/** Markdown without its first heading, if that is one of those that are shown above the text. */
+export function withoutHeading(parsed: ParsedMarkdown, shownHeadings: readonly string[]): ParsedMarkdown {
+  const [first, inline, , ...rest] = parsed.tokens
+  const isShown = first?.type === 'heading_open' && shownHeadings.includes(textOf(inline))
+  return isShown ? { ...parsed, tokens: rest } : parsed
 }
 
 /** Renders Markdown as HTML. Foreign text and addresses are escaped, and the elements and attributes are those of this file alone. */
@@ -143,7 +151,9 @@ class Renderer {
   #writeInline(tokens: readonly Token[], firstLine: number): string {
     let line = firstLine
     return tokens
-      .map((token) => {
+      .map((token, i) => {
+        const kind = i === 0 && token.type === 'text' ? NOTE.exec(token.content)?.[1] : undefined
+        if (kind !== undefined) return `<strong class="note">${capitalize(kind.toLowerCase())}</strong>`
         if (token.type === 'softbreak' || token.type === 'hardbreak') {
           line++
           const anchor = this.#idAt(line)
@@ -181,7 +191,7 @@ class Renderer {
 
   /** A page shows no images, because that would be a request to another site: the description links to the image. */
   #writeImage(token: Token): string {
-    const text = parser.renderer.renderInlineAsText(token.children ?? [], parser.options, {}).trim()
+    const text = textOf(token)
     const label = `<span class="image">${this.#writeMarked(text === '' ? 'Image' : text)}</span>`
     const target = this.#openLinks.length > 0 ? null : this.#options.resolveLink(String(token.attrGet('src') ?? ''))
     return target?.isOutside === true ? `<a ${writeTarget(target)}>${label}</a>` : label
@@ -198,7 +208,7 @@ class Renderer {
     this.#levels.push(level)
     dropAttributeSuffix(inline)
     const classes = this.#isInPassage(line, line) ? `h${level} in-passage` : `h${level}`
-    const isTitle = this.#lines?.first === 1 && line === 1 && inline?.content.trim() === this.#lines.title.trim()
+    const isTitle = this.#lines?.first === 1 && line === 1 && textOf(inline) === this.#lines.title.trim()
     return `<h${this.#depth()} class="${isTitle ? 'title' : classes}"${this.#idAt(line)}>${this.#writeAnchors(line)}${this.#lineLink(line)}`
   }
 
@@ -273,6 +283,9 @@ class Renderer {
   }
 }
 
+/** The first line of a note, as GitHub writes it. */
+const NOTE = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$/
+
 /** Elements of blocks that are written without attributes. */
 const PLAIN_ELEMENTS: ReadonlySet<string> = new Set(['ul', 'ol', 'li', 'blockquote', 'thead', 'tbody', 'tr', 'td'])
 
@@ -296,6 +309,11 @@ function cellName(token: Token, inline: Token | undefined): string {
 function alignmentOf(token: Token): string {
   const alignment = /text-align:(center|right)/.exec(String(token.attrGet('style') ?? ''))?.[1]
   return alignment === undefined ? '' : ` class="${alignment}"`
+}
+
+/** The text of a heading or an image, without markup. */
+function textOf(token: Token | undefined): string {
+  return parser.renderer.renderInlineAsText(token?.children ?? [], parser.options, {}).trim()
 }
 
 /** Removes a suffix such as `{#id}` from a heading. */

@@ -2,7 +2,7 @@ import type { Library } from '../../library/library.ts'
 import { writeCitation } from '../../library/search/display-text.ts'
 import type { Passage } from '../../library/search.ts'
 import { resolvePageLinks } from './reader-links.ts'
-import { type ParsedMarkdown, parseMarkdown, renderCode, renderMarkdown } from './render-markdown.ts'
+import { type ParsedMarkdown, parseMarkdown, renderCode, renderMarkdown, withoutHeading } from './render-markdown.ts'
 
 /** A passage as it is shown to a user. */
 export interface RenderedPassage extends Passage {
@@ -20,7 +20,10 @@ export async function renderPassages(
   passages: readonly Passage[],
 ): Promise<RenderedPassage[]> {
   const sources = new Map((await library.store.listSources()).map((source) => [source.id, source]))
-  const parsed = passages.map((passage) => (isMarkdown(passage) ? parseMarkdown(passage.text) : undefined))
+  const parsed = passages.map((passage) => {
+    if (!isMarkdown(passage)) return undefined
+    return withoutHeading(parseMarkdown(passage.text), [passage.title, ...passage.headingPath])
+  })
   const pages = passages.flatMap(({ sourceId, url }, i) => {
     const source = sources.get(sourceId)
     // A source that was removed since the search has no pages to lead to.

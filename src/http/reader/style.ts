@@ -3,7 +3,7 @@ export const RENDERED_STYLE = `.rendered { line-height: 1.6; overflow-wrap: brea
 .rendered > :first-child { margin-top: 0; }
 .rendered > :last-child { margin-bottom: 0; }
 .rendered :is(p, ul, ol, blockquote, pre, .table) { max-width: none; margin: 0 0 0.75em; }
-.rendered :is(h2, h3, h4, h5, h6) { margin: 1.4em 0 0.5em; line-height: 1.3; font-size: 1em; font-weight: 650; }
+.rendered :is(h2, h3, h4, h5, h6) { margin: 1.4em 0 0.5em; line-height: 1.3; font-size: 1em; font-weight: 650; color: var(--text); }
 .rendered .h1 { font-size: 1.3em; }
 .rendered .h2 { font-size: 1.2em; }
 .rendered .h3 { font-size: 1.08em; }
@@ -12,6 +12,7 @@ export const RENDERED_STYLE = `.rendered { line-height: 1.6; overflow-wrap: brea
 .rendered li > :is(p, ul, ol):last-child { margin-bottom: 0.2em; }
 .rendered a { overflow-wrap: anywhere; }
 .rendered blockquote { padding-left: 1em; border-left: 3px solid var(--line); color: var(--text-2); }
+.rendered .note { display: block; color: var(--text); }
 .rendered hr { height: 1px; margin: 1.5em 0; border: 0; background: var(--line); }
 .rendered :is(code, pre) { font-family: var(--mono); font-size: 0.875em; }
 .rendered :not(pre) > code { padding: 0.1em 0.3em; background: var(--surface-2); border-radius: 4px; overflow-wrap: anywhere; }
@@ -19,10 +20,10 @@ export const RENDERED_STYLE = `.rendered { line-height: 1.6; overflow-wrap: brea
 .rendered pre code { font-size: inherit; }
 .rendered .table { overflow-x: auto; }
 .rendered table { width: auto; border-collapse: collapse; font-size: 0.9375em; line-height: 1.45; }
-.rendered :is(th, td) { max-width: 36rem; padding: 0.35em 0.75em; text-align: left; vertical-align: top; border: 1px solid var(--line); white-space: normal; }
-.rendered th { font-weight: 600; color: var(--text); background: var(--surface-2); }
-.rendered :is(th, td).center { text-align: center; }
-.rendered :is(th, td).right { text-align: right; }
+.rendered .table :is(th, td) { max-width: 36rem; padding: 0.35em 0.75em; text-align: left; vertical-align: top; border: 1px solid var(--line); white-space: normal; }
+.rendered .table th { font-weight: 600; color: var(--text); background: var(--surface-2); }
+.rendered .table :is(th, td).center { text-align: center; }
+.rendered .table :is(th, td).right { text-align: right; }
 .rendered .image { padding: 0 0.4em; font-size: 0.875em; border: 1px solid var(--line); border-radius: 4px; }
 .rendered .image::before { content: "\\25a3\\a0"; color: var(--text-2); }
 .rendered .html { white-space: pre-line; }

@@ -46,6 +46,8 @@ export function Results({
           <CopyButtons forms={{ 'MCP call': writeCall() }} />
         </p>
       )}
+      {searchedCount === 0 ? null : <RelevanceNote page={page} />}
+      {isEmpty ? <NothingFound page={page} /> : null}
       {/* The notice of an empty library is for programs; this page has a link instead. */}
       {searchedCount > 0 &&
         notices.map((notice) => (
@@ -53,7 +55,6 @@ export function Results({
             {notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”')}
           </p>
         ))}
-      {isEmpty ? <NothingFound page={page} /> : <RelevanceNote page={page} />}
       {passages.map((passage) => (
         <PassageCard key={passage.chunk} passage={passage} />
       ))}

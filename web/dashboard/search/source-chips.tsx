@@ -11,7 +11,7 @@ export function SourceChips({ sources }: { readonly sources: readonly SourceItem
   const isWhole = useSignal(false)
   const { query } = route.value
   const chosen = query.getAll('source')
-  const names = [...new Set([...chosen, ...sources.map(({ name }) => name)])]
+  const names = [...new Set([...sources.map(({ name }) => name), ...chosen])]
   if (names.length < 2) return null
   const isShown = (name: string, i: number) => isWhole.value || i < MAX_CHIPS || chosen.includes(name)
   const shown = names.filter(isShown)

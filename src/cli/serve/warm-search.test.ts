@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { createFeed } from '../../library/jobs/events/create-feed.ts'
+import type { Engine, SearchAnswer } from '../../library/search.ts'
+import { warmSearchDuringCrawls } from './warm-search.ts'
+
+const clock = {
+  now: () => Date.now(),
+  sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+}
+
+function openPool(engines: readonly Engine[]) {
+  let searches = 0
+  return {
+    get searches() {
+      return searches
+    },
+    search: async () => {
+      searches++
+      return { engines } as unknown as SearchAnswer
+    },
+  }
+}
+
+describe('warmSearchDuringCrawls', () => {
+  test('searches once when a crawl makes progress, and not again at once', async () => {
+    const feed = createFeed({ epoch: 'test', clock })
+    const pool = openPool(['words'])
+    const stop = warmSearchDuringCrawls(feed, pool)
+    feed.tell('log', 'job', { stream: 'server', line: 'nothing to search yet' })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(pool.searches).toBe(0)
+    for (const visited of [1, 2, 3]) feed.tell('progress', 'job', { visited })
+    await expect.poll(() => pool.searches).toBe(1)
+    feed.tell('progress', 'job', { visited: 4 })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(pool.searches).toBe(1)
+    stop()
+  })
+
+  test('a library that cannot be searched is no failure', async () => {
+    const feed = createFeed({ epoch: 'test', clock })
+    let searches = 0
+    const stop = warmSearchDuringCrawls(feed, {
+      search: () => {
+        searches++
+        return Promise.reject(new Error('locked'))
+      },
+    })
+    feed.tell('progress', 'job', { visited: 1 })
+    await expect.poll(() => searches).toBe(1)
+    stop()
+  })
+})

@@ -1,0 +1,45 @@
+/**
+ * The script behind Ctrl-K on the server-rendered pages: a box that takes an address, which leads to its story, or words, which lead to a
+ * search. The page works without it.
+ */
+export const ASK_SCRIPT = `
+function createAskBox() {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'ask'
+  dialog.setAttribute('aria-label', 'Search, or why?')
+  dialog.setAttribute('closedby', 'any')
+  const form = document.createElement('form')
+  const input = document.createElement('input')
+  input.type = 'text'
+  input.autocomplete = 'off'
+  input.setAttribute('aria-label', 'Address or words')
+  input.placeholder = 'Paste an address to see why it is here or not, or type words'
+  form.append(input)
+  dialog.append(form)
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const text = input.value.trim()
+    if (text === '') return
+    const isAddress = /^(?:[a-z][a-z\\d+.-]*:\\S|\\/\\S|[\\w-]+(?:\\.[\\w-]+)+(?::\\d+)?\\/)\\S*$/i.test(text)
+    dialog.close()
+    location.assign(isAddress ? '/url?url=' + encodeURIComponent(text) : '/#/search?q=' + encodeURIComponent(text))
+  })
+  document.body.append(dialog)
+  return dialog
+}
+addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+  event.preventDefault()
+  const dialog = document.querySelector('dialog.ask') ?? createAskBox()
+  if (!dialog.open) dialog.showModal()
+  dialog.querySelector('input').select()
+})
+`
+
+/** The style of the box. */
+export const ASK_STYLE = `
+dialog.ask { width: min(44rem, calc(100vw - 2rem)); margin-top: 10vh; padding: 0; color: var(--text); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: 0 12px 32px rgb(0 0 0 / 25%); }
+dialog.ask::backdrop { background: rgb(0 0 0 / 40%); }
+dialog.ask input:not([type="checkbox"]) { width: 100%; min-height: 3.25rem; padding: 0 var(--space-4); font-size: 1.0625rem; border: 0; }
+dialog.ask input::placeholder { color: var(--text-2); }
+`

@@ -1,0 +1,280 @@
+import axe from 'axe-core'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ProgramSandbox } from '../e2e/program.ts'
+import { type ServerProcess, startServer, until } from '../e2e/server.ts'
+import { openSite, type Site } from '../sites/site.ts'
+import { openChromium } from './chromium.ts'
+
+/* The search page, the reader and the box behind Ctrl-K of a real `pharos serve`, in a real Chromium. */
+
+const ENVIRONMENT = { PHAROS_ALLOW_PRIVATE: '127.0.0.0/8', PHAROS_START_INTERVAL: '5ms' }
+const PATIENCE = { timeout: 45_000 }
+const AXE = axe.source
+
+const sandbox = new ProgramSandbox()
+let browser: Browser
+let page: Page
+let site: Site
+let server: ServerProcess
+/** Problems in the window since the current test opened it. */
+const problems: string[] = []
+
+beforeAll(async () => {
+  const openingBrowser = openChromium()
+  site = await openSite(createPages())
+  server = await startServer(sandbox, [], ENVIRONMENT)
+  for (const [name, version, path] of [
+    ['lamps', '2.0', '/2.0/'],
+    ['lamps', '1.0', '/1.0/'],
+    ['ships', null, '/ships/'],
+  ] as const) {
+    await server.post('/api/sources', { url: `${site.origin}${path}`, name, ...(version === null ? {} : { version }) })
+  }
+  browser = await openingBrowser
+  page = await openWindow({})
+  await until(countPages, (count) => count === 6, PATIENCE.timeout)
+})
+
+afterAll(async () => {
+  await browser?.close()
+  server?.kill('SIGTERM')
+  await server?.ended
+  await site?.close()
+  sandbox.remove()
+})
+
+describe('search', () => {
+  test('answers while the user types, renders the passage, and keeps the question in the address', async () => {
+    await open('/#/search')
+    await page.getByLabel('What to look for').pressSequentially('trim the wick', { delay: 60 })
+    const first = page.locator('article.passage').first()
+    await first.getByRole('link', { name: 'Care of lamps' }).waitFor(PATIENCE)
+    expect(new URL(page.url()).hash).toBe('#/search?q=trim+the+wick')
+    expect(await first.locator('.rendered table td').first().textContent()).toBe('daily')
+    expect(await first.locator('.rendered pre .code-keyword').first().textContent()).toBe('def')
+    expect(await first.locator('.rendered mark').allTextContents()).toContain('wick')
+    expect(await first.locator('.heading-path').textContent()).toContain('lamps@2.0')
+    // A search that the user typed over is no failure.
+    expect(problems).toEqual([])
+    await page.reload()
+    await first.getByRole('link', { name: 'Care of lamps' }).waitFor(PATIENCE)
+    expect(await page.getByLabel('What to look for').inputValue()).toBe('trim the wick')
+  })
+
+  test('narrows the search by chips, and says what to do when nothing fits', async () => {
+    await open('/#/search?q=wick')
+    await page.locator('article.passage').first().waitFor(PATIENCE)
+    await page.getByRole('button', { name: 'lamps', exact: true }).click()
+    await page.getByRole('button', { name: '1.0', exact: true }).click()
+    await page.locator('.heading-path', { hasText: 'lamps@1.0' }).first().waitFor(PATIENCE)
+    expect(new URL(page.url()).hash).toBe('#/search?q=wick&source=lamps&version=1.0')
+    await page.getByRole('button', { name: 'All sources' }).click()
+    await page.getByLabel('What to look for').fill('quantum chromodynamics of gluons')
+    await page.getByText('No good match').waitFor(PATIENCE)
+    await page.getByRole('link', { name: 'add a source' }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('copies a passage as citation, as Markdown and as MCP call', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.origin })
+    await open('/#/search?q=trim+the+wick')
+    const first = page.locator('article.passage').first()
+    const copied = async (name: string) => {
+      await first.getByRole('button', { name: `Copy as ${name}` }).click()
+      await first.getByText(`Copied as ${name}`).waitFor(PATIENCE)
+      return page.evaluate<string>('navigator.clipboard.readText()')
+    }
+    expect(await copied('citation')).toMatch(
+      /^"Care of lamps".* — http.*\(chunk lamps@2\.0\/[0-9a-f]{12}, lines \d+-\d+\)/,
+    )
+    expect(await copied('Markdown')).toContain('— [Care of lamps')
+    const call = JSON.parse(await copied('MCP call'))
+    expect(call).toMatchObject({
+      params: { name: 'get_chunk', arguments: { chunk: expect.stringMatching(/^lamps@2\.0\//) } },
+    })
+  })
+})
+
+describe('the reader', () => {
+  test('opens a hit at its passage by the keyboard, and switches the version', async () => {
+    await open('/#/search?q=trim+the+wick')
+    await page.locator('article.passage').first().waitFor(PATIENCE)
+    await page.getByLabel('What to look for').focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/read\?.*lines=\d+-\d+#L\d+$/, PATIENCE)
+    await page.getByRole('heading', { name: 'Care of lamps', level: 1 }).waitFor()
+    expect(await page.locator('.in-passage').count()).toBeGreaterThan(1)
+    expect(await page.locator('.in-passage').first().isVisible()).toBe(true)
+    await page.getByRole('navigation', { name: 'Version' }).getByRole('link', { name: '1.0' }).click()
+    await page.getByText('In version 1 the wick was never trimmed').waitFor(PATIENCE)
+    expect(problems).toEqual([])
+  })
+
+  test('works without JavaScript', async () => {
+    const plain = await openWindow({ javaScriptEnabled: false })
+    const url = encodeURIComponent(`${site.origin}/2.0/care`)
+    await plain.goto(`${server.origin}/read?url=${url}`)
+    await plain.getByRole('navigation', { name: 'Outline' }).getByRole('link', { name: 'Fuel' }).click()
+    expect(new URL(plain.url()).hash).toMatch(/^#L\d+$/)
+    const line = new URL(plain.url()).hash
+    expect(await plain.locator(line).textContent()).toContain('Fuel')
+    await plain.getByRole('link', { name: 'the start' }).click()
+    await plain.getByRole('heading', { name: 'Lamps 2.0', level: 1 }).waitFor()
+    expect(new URL(plain.url()).pathname).toBe('/read')
+    await plain.close()
+  })
+})
+
+describe('the box behind Ctrl-K', () => {
+  test('tells the story of an address, and opens the page', async () => {
+    await open('/#/sources')
+    const box = await openBox()
+    await box.fill(`${site.origin}/2.0/care`)
+    const story = page.getByRole('region', { name: 'Story of the address' })
+    await story.getByText('its content was indexed').first().waitFor(PATIENCE)
+    await story.getByText('was found for lamps@2.0 as a link').waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/read\?/, PATIENCE)
+    await page.getByRole('heading', { name: 'Care of lamps', level: 1 }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('says why an address is not there, and finds addresses and passages by words', async () => {
+    await open('/#/')
+    const box = await openBox()
+    await box.fill(`${site.origin}/2.0/secret`)
+    await page.getByText('robots.txt').first().waitFor(PATIENCE)
+    await box.fill('care')
+    await page.getByRole('option', { name: `${site.origin}/2.0/care` }).waitFor(PATIENCE)
+    await box.fill('trim the wick')
+    await page.getByRole('option', { name: 'Search for “trim the wick”' }).waitFor(PATIENCE)
+    await page.getByRole('option', { name: 'Care of lamps' }).first().waitFor(PATIENCE)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#\/search\?q=trim\+the\+wick/, PATIENCE)
+  })
+
+  test('opens on the server-rendered pages too', async () => {
+    await open('/urls')
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Address or words').fill(`${site.origin}/2.0/care`)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/url\?url=/, PATIENCE)
+    await page.getByText('was found for lamps@2.0').waitFor()
+  })
+})
+
+describe('accessibility', () => {
+  const screens: Readonly<Record<string, () => Promise<void>>> = {
+    'empty search': async () => {
+      await open('/#/search')
+      await page.getByText('All sources').waitFor(PATIENCE)
+    },
+    'search with an answer': async () => {
+      await open('/#/search?q=trim+the+wick&kind=markdown')
+      await page.locator('article.passage').first().waitFor(PATIENCE)
+      await page.getByRole('button', { name: 'why it ranked' }).first().click()
+    },
+    'search without a good answer': async () => {
+      await open('/#/search?q=quantum+gluons')
+      await page.getByText('No good match').waitFor(PATIENCE)
+    },
+    reader: async () => {
+      await open(`/read?url=${encodeURIComponent(`${site.origin}/2.0/care`)}&lines=3-9`)
+    },
+    'reader of an unknown page': async () => {
+      await open('/read?url=https%3A%2F%2Fnowhere.example%2F')
+    },
+    'box with a story': async () => {
+      await open('/#/search')
+      await (await openBox()).fill(`${site.origin}/2.0/care`)
+      await page.getByRole('region', { name: 'Story of the address' }).waitFor(PATIENCE)
+    },
+    'box with options': async () => {
+      await open('/#/search')
+      await (await openBox()).fill('wick')
+      await page.getByRole('option').nth(2).waitFor(PATIENCE)
+    },
+  }
+
+  test.each(Object.keys(screens))('axe finds no violation in the %s, wide and narrow, light and dark', async (name) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [1280, 390]) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 844 })
+        await screens[name]?.()
+        expect(await listViolations(page), `${colorScheme} at ${width}`).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth'), `${colorScheme}`).toBeLessThanOrEqual(width)
+      }
+    }
+  })
+})
+
+/** Runs axe-core in the page, outside its content security policy. */
+async function listViolations(where: Page): Promise<string[]> {
+  const session = await where.context().newCDPSession(where)
+  const expression = `${AXE}; axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  await session.detach()
+  if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
+  return result.value
+}
+
+/** Opens an address in the window, from a blank page, so that nothing of the test before is left. */
+async function open(path: string): Promise<void> {
+  await page.goto('about:blank')
+  problems.length = 0
+  await page.goto(`${server.origin}${path}`)
+}
+
+/** Opens the box by its keys, once the dashboard listens. */
+async function openBox(): Promise<Locator> {
+  await page.getByRole('button', { name: 'Search, or why?' }).waitFor(PATIENCE)
+  await page.keyboard.press('Control+k')
+  return page.getByRole('combobox', { name: 'Address or words' })
+}
+
+async function openWindow(options: { readonly javaScriptEnabled?: boolean }): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const opened = await context.newPage()
+  opened.setDefaultTimeout(PATIENCE.timeout)
+  opened.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  opened.on('pageerror', (error) => problems.push(error.message))
+  return opened
+}
+
+async function countPages(): Promise<number> {
+  const { items } = (await server.get('/api/sources')) as { readonly items: readonly { readonly pages: number }[] }
+  return items.reduce((sum, { pages }) => sum + pages, 0)
+}
+
+function createPages(): Record<string, string | { headers: Record<string, string>; body: string }> {
+  return {
+    '/robots.txt': { headers: { 'content-type': 'text/plain' }, body: 'User-agent: *\nDisallow: /2.0/secret' },
+    '/2.0/': article('Lamps 2.0', '<p>The manual: <a href="care">care</a> and <a href="secret">secret</a>.</p>'),
+    '/2.0/care': article('Care of lamps', CARE),
+    '/1.0/': article('Lamps 1.0', '<p>The old manual: <a href="care">care</a>.</p>'),
+    '/1.0/care': article(
+      'Care of lamps',
+      '<p>In version 1 the wick was never trimmed, and nobody lit a lamp twice.</p>',
+    ),
+    '/ships/': article('Ships', '<p>Ships pass the lighthouse at night: <a href="sails">sails</a>.</p>'),
+    '/ships/sails': article('Sails', '<p>A sail is mended with a needle and with thread that was waxed before.</p>'),
+  }
+}
+
+const CARE = `<p>Trim the wick of the lamp before you light it, see <a href="/2.0/">the start</a>.</p>
+<table><thead><tr><th>when</th><th>what</th></tr></thead><tbody><tr><td>daily</td><td>trim the wick</td></tr></tbody></table>
+<pre><code class="language-python">def trim(wick):
+    return wick.cut(2)  # millimetres of a rather long line that is wider than a telephone, so that it has to be scrolled</code></pre>
+<h2 id="fuel">Fuel</h2><ul><li>Use <b>paraffin</b>.</li><li>Never use <code>petrol</code>.</li></ul>
+<h2 id="light">Light</h2><p>Strike a match and hold it to the wick until it burns with a steady flame.</p>`
+
+function article(title: string, content: string): string {
+  return `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>${content}</main></body></html>`
+}

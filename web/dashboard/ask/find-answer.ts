@@ -1,0 +1,107 @@
+import { writeReaderUrl } from '../../../src/core/url/reader-url.ts'
+import type { LedgerRow, SearchPage, UrlPage } from '../api.ts'
+import { request, writeQuery } from '../request.ts'
+
+/** `GET /api/url-details`. */
+interface AddressDetails {
+  readonly url: string
+  readonly story: readonly { readonly ts: string; readonly text: string; readonly url: string | null }[]
+  readonly sources: readonly {
+    readonly source: { readonly id: string; readonly name: string; readonly version: string | null }
+    readonly row: LedgerRow
+    readonly words: { readonly state: string; readonly reason: string | null }
+  }[]
+}
+
+/** Something to choose: a page to open, or an address to ask about. */
+export type AskOption = { readonly label: string; readonly note: string } & (
+  | { readonly href: string }
+  | { readonly ask: string }
+)
+
+/** What is known about the typed text. */
+export interface AskAnswer {
+  /** The story of an address that the library knows. */
+  readonly story: AddressDetails | null
+  /** Why it has none. */
+  readonly problem: string | null
+  readonly options: readonly AskOption[]
+}
+
+/** The answer to nothing. */
+export const NO_ANSWER: AskAnswer = { story: null, problem: null, options: [] }
+
+/** How many passages and addresses are offered. */
+const MAX_OPTIONS = 5
+
+/** Finds what the library knows about an address or about words. */
+export async function findAnswer(text: string, signal: AbortSignal): Promise<AskAnswer> {
+  if (text === '') return NO_ANSWER
+  return looksLikeAddress(text) ? explainAddress(text, signal) : findWords(text, signal)
+}
+
+/** `https://a.example/b`, `a.example/b`, `/folder/file.md`, `npm:react` */
+function looksLikeAddress(text: string): boolean {
+  return /^(?:[a-z][a-z\d+.-]*:\S|\/\S|[\w-]+(?:\.[\w-]+)+(?::\d+)?\/)\S*$/i.test(text)
+}
+
+async function explainAddress(text: string, signal: AbortSignal): Promise<AskAnswer> {
+  const url = /^[\w-]+(?:\.[\w-]+)+(?::\d+)?\//.test(text) ? `https://${text}` : text
+  const [details, similar] = await Promise.all([
+    request<AddressDetails>(`/api/url-details${writeQuery({ url })}`, { signal }),
+    listAddresses(text, signal),
+  ])
+  const whole: AskOption = { label: 'Open the whole story', note: url, href: `/url${writeQuery({ url })}` }
+  if ('refusal' in details) {
+    const others = similar.filter((option) => option.label !== url)
+    const add = { label: 'Add a source that has it', note: '', href: '#/sources?add=1' }
+    return { story: null, problem: capitalize(details.refusal.message), options: [...others, whole, add] }
+  }
+  const story = details.value
+  const stored = story.sources.filter(({ row }) => row.hasPage)
+  const reading = stored.map(({ source }) => ({
+    label: 'Read it',
+    note: source.version === null ? source.name : `${source.name}@${source.version}`,
+    href: writeReaderUrl({ sourceId: source.id, url: story.url }),
+  }))
+  const explaining = story.sources.map(({ source }) => ({
+    label: 'Show it among the addresses of its source',
+    note: source.name,
+    href: `#/sources/${encodeURIComponent(source.id)}${writeQuery({ explain: story.url })}`,
+  }))
+  return { story, problem: null, options: [...reading, whole, ...explaining] }
+}
+
+async function findWords(text: string, signal: AbortSignal): Promise<AskAnswer> {
+  const query = writeQuery({ q: text, limit: MAX_OPTIONS, tokens: 500 })
+  const [found, addresses] = await Promise.all([
+    request<SearchPage>(`/api/search${query}`, { signal }),
+    listAddresses(text, signal),
+  ])
+  const page = 'value' in found ? found.value : null
+  const passages = [...(page?.passages ?? []), ...(page?.more ?? [])].slice(0, MAX_OPTIONS)
+  const hits = passages.map(({ title, headingPath, source, sourceId, url }) => ({
+    label: [title, ...headingPath.slice(-1)].filter((part, i, all) => part !== '' && part !== all[i - 1]).join(' › '),
+    note: source,
+    href: writeReaderUrl({ sourceId, url }),
+  }))
+  const searching = {
+    label: `Search for “${text}”`,
+    note: page?.relevance === 'none' ? 'no good match' : '',
+    href: `#/search${writeQuery({ q: text })}`,
+  }
+  const isFirst = (hit: AskOption, i: number) =>
+    hits.findIndex(({ label, note }) => label === hit.label && note === hit.note) === i
+  return { story: null, problem: null, options: [searching, ...hits.filter(isFirst), ...addresses] }
+}
+
+/** Addresses that contain a text; choosing one shows its story. */
+async function listAddresses(text: string, signal: AbortSignal): Promise<AskOption[]> {
+  const found = await request<UrlPage>(`/api/urls${writeQuery({ q: text, limit: MAX_OPTIONS })}`, { signal })
+  if ('refusal' in found) return []
+  return found.value.items.map(({ url, state }) => ({ label: url, note: `${state} – why?`, ask: url }))
+}
+
+function capitalize(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
