@@ -1,7 +1,7 @@
 // Draws the world map for places: land and borders of Natural Earth in one small picture.
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
-import { merge, mesh } from 'topojson-client'
+import { feature, merge, mesh } from 'topojson-client'
 import world from 'world-atlas/countries-110m.json' with { type: 'json' }
 
 /** Equirectangular projection: tenths of a degree from the north-west corner. */
@@ -22,11 +22,22 @@ export function writeWorldMap(file) {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${VIEW_BOX}">
 <desc>Made with Natural Earth, naturalearthdata.com, public domain.</desc>
 <path id="land" fill="#c3ccd8" d="${land.map((ring) => `${writeLine(ring)}z`).join('')}"/>
+<g fill="#c3ccd8">${shown.flatMap(writeArea).join('')}</g>
 <path id="borders" fill="none" stroke="#fff" stroke-width="3" d="${borders.map(writeLine).join('')}"/>
 </svg>
 `
   fs.mkdirSync(dirname(file), { recursive: true })
   fs.writeFileSync(file, svg)
+}
+
+/** Writes the area of a country, named by its two letters. Disputed areas have no code, and belong to the land only. */
+function writeArea(geometry) {
+  if (geometry.id === undefined) return []
+  // The canonical form of a locale has the letters of a numeric region.
+  const code = new Intl.Locale(`und-${geometry.id}`).region
+  const { type, coordinates } = feature(world, geometry).geometry
+  const rings = (type === 'Polygon' ? [coordinates] : coordinates).flat().flatMap(splitAtEdge)
+  return [`<path id="${code}" d="${rings.map((ring) => `${writeLine(ring)}z`).join('')}"/>`]
 }
 
 /** Cuts an outline at the edge of the map, and moves the part beyond it to the other side. */

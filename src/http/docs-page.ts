@@ -30,21 +30,40 @@ ${groups.map(
 function renderOperation(method: string, path: string, operation: Operation): Html {
   const { operationId, summary, parameters = [], requestBody, responses } = operation
   const body = requestBody?.content['application/json']?.schema
-  return html`<details class="panel" id="${operationId}"><summary><code>${method} ${path}</code> ${summary}</summary>
+  return html`<details class="panel" id="${operationId}"><summary><span class="pill pill-${METHOD_TONES[method] ?? 'quiet'}">${method}</span> <code>${path}</code> <span>${summary}</span></summary>
 ${parameters.length === 0 ? '' : renderParameters(parameters)}
 ${body === undefined ? '' : renderBody(method, path, body)}
+${isTryable(method, path) ? renderTry(method, path, parameters, body) : ''}
 <h3>Responses</h3>
 <dl class="facts">${Object.entries(responses).map(
     ([status, { description, content }]) =>
       html`<dt><code>${status}</code></dt><dd>${description}${Object.entries(content ?? {}).map(
         ([type, { schema }]) =>
-          html` <small class="quiet">${type}</small>${schema === undefined || Number(status) >= 400 ? '' : html`<details><summary>Shape</summary><pre class="mono">${JSON.stringify(schema, null, 2)}</pre></details>`}`,
+          html` <small class="quiet">${type}</small>${schema === undefined || Number(status) >= 400 ? '' : html`<details><summary>Shape</summary><pre class="mono" tabindex="0">${JSON.stringify(schema, null, 2)}</pre></details>`}`,
       )}</dd>`,
   )}</dl></details>`
 }
 
+/** Colors of methods: reading, changing and removing differ at a glance. */
+const METHOD_TONES: Readonly<Record<string, string>> = { GET: 'info', POST: 'good', DELETE: 'bad' }
+
+/** Whether the page offers to send a request. Streams do not end, and removing something takes more than a click. */
+function isTryable(method: string, path: string): boolean {
+  return method !== 'DELETE' && path !== '/events' && path !== '/mcp' && path !== '/login' && path !== '/logout'
+}
+
+/** A form that the script shows and sends. */
+function renderTry(method: string, path: string, parameters: readonly Parameter[], body: Schema | undefined): Html {
+  const fields = body === undefined ? [] : listFields(body, '')
+  return html`<form class="try" data-try="${path}" data-method="${method}" hidden><h3>Try it</h3><div class="filters">${parameters.map(
+    ({ name, in: place, required }) =>
+      html`<label>${name}${required ? ' *' : ''}<input type="text" name="${name}" data-in="${place}"${required ? html` required` : ''} autocomplete="off"></label>`,
+  )}${body === undefined ? '' : html`<label class="try-body">Body<textarea name="body" rows="4" spellcheck="false">${JSON.stringify(createExampleBody(fields), null, 2)}</textarea></label>`}<button type="submit">Send</button></div>
+<p class="quiet small" role="status" data-answer-status></p><pre class="mono" data-answer hidden tabindex="0" aria-label="Answer"></pre></form>`
+}
+
 function renderParameters(parameters: readonly Parameter[]): Html {
-  return html`<div class="box"><table><thead><tr><th scope="col">Parameter</th><th scope="col">In</th><th scope="col">Takes</th><th scope="col">Meaning</th></tr></thead>
+  return html`<div class="box" tabindex="0"><table><thead><tr><th scope="col">Parameter</th><th scope="col">In</th><th scope="col">Takes</th><th scope="col">Meaning</th></tr></thead>
 <tbody>${parameters.map(
     ({ name, in: place, required, description, schema }) =>
       html`<tr><td><code>${name}</code>${required ? ' *' : ''}</td><td>${place}</td><td><code>${writeSchema(schema)}</code></td><td>${description ?? ''}</td></tr>`,
@@ -63,12 +82,12 @@ interface Field {
 function renderBody(method: string, path: string, body: Schema): Html {
   const fields = listFields(body, '')
   return html`<h3>Body</h3>
-<div class="box"><table><thead><tr><th scope="col">Field</th><th scope="col">Takes</th><th scope="col">Meaning</th></tr></thead>
+<div class="box" tabindex="0"><table><thead><tr><th scope="col">Field</th><th scope="col">Takes</th><th scope="col">Meaning</th></tr></thead>
 <tbody>${fields.map(
     ({ name, isRequired, schema }) =>
       html`<tr><td><code>${name}</code>${isRequired ? ' *' : ''}</td><td><code>${writeSchema(schema)}</code></td><td>${schema['description'] ?? ''}</td></tr>`,
   )}</tbody></table></div>
-<pre class="mono">${writeExample(method, path, fields)}</pre>`
+<pre class="mono" tabindex="0">${writeExample(method, path, fields)}</pre>`
 }
 
 function listFields({ properties, required }: Schema, prefix: string): Field[] {
@@ -80,12 +99,17 @@ function listFields({ properties, required }: Schema, prefix: string): Field[] {
   })
 }
 
-/** A curl command for the route, with all required fields. */
-function writeExample(method: string, path: string, fields: readonly Field[]): string {
+/** A body with all required fields. */
+function createExampleBody(fields: readonly Field[]): Record<string, string> {
   const requiredFields = fields.filter(({ isRequired }) => isRequired)
-  const body = Object.fromEntries(
+  return Object.fromEntries(
     requiredFields.map(({ name }) => [name, /url/i.test(name) ? 'https://docs.example/' : 'docs']),
   )
+}
+
+/** A curl command for the route, with all required fields. */
+function writeExample(method: string, path: string, fields: readonly Field[]): string {
+  const body = createExampleBody(fields)
   const address = `http://127.0.0.1:41000${path.replaceAll(/\{(\w+)\}/g, '<$1>')}`
   return `curl -X ${method} '${address}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
 }

@@ -258,6 +258,44 @@ showTheme(readTheme())
 showTimes(document)
 setInterval(() => showTimes(document), 15000)
 
+// Sends the requests of the API page, and shows the answers as text.
+for (const form of document.querySelectorAll('form[data-try]')) {
+  form.hidden = false
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const state = form.querySelector('[data-answer-status]')
+    const answer = form.querySelector('[data-answer]')
+    state.textContent = 'Sending'
+    let path = form.dataset.try
+    const query = new URLSearchParams()
+    for (const input of form.querySelectorAll('[data-in]')) {
+      if (input.value === '') continue
+      if (input.dataset.in === 'path') path = path.replace('{' + input.name + '}', encodeURIComponent(input.value))
+      else query.set(input.name, input.value)
+    }
+    const body = form.elements.namedItem('body')?.value
+    const init = body === undefined ? {} : { body, headers: { 'content-type': 'application/json' } }
+    const began = performance.now()
+    try {
+      const response = await fetch(path + (query.size === 0 ? '' : '?' + query), { method: form.dataset.method, ...init })
+      const text = await response.text()
+      state.textContent = response.status + ' ' + response.statusText + ', ' + Math.round(performance.now() - began) + ' ms, ' + text.length.toLocaleString('en-US') + ' characters'
+      answer.hidden = false
+      answer.textContent = indent(text).slice(0, 100000)
+    } catch {
+      state.textContent = 'The server cannot be reached'
+    }
+  })
+}
+
+function indent(text) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
 let events
 let hideTimer
 

@@ -122,8 +122,22 @@ function splitName(name: string): string {
   return name.replaceAll('-', ' ').replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
+/** Titles of kinds whose names say too little. */
+const TITLES: Readonly<Record<string, string>> = {
+  'page-cap': 'Page limit reached',
+  'coverage-open': 'Pages left out',
+  'llms-txt-unusable': 'llms.txt cannot be used',
+  'llms-full-missing': 'llms-full.txt is missing',
+  'depth2-coverage': 'Second level read',
+  'downloads-1k': '1,000 documents downloaded',
+  'articles-identified-1k': '1,000 articles found',
+  'articles-identified-10k': '10,000 articles found',
+}
+
 /** A kind of problem or milestone as a title: `missing-hub` → `Missing hub` */
 export function writeTitle(kind: string): string {
+  const title = TITLES[kind]
+  if (title !== undefined) return title
   return kind.charAt(0).toUpperCase() + splitName(kind.slice(1))
 }
 
@@ -205,11 +219,11 @@ export interface PagerLinks {
   readonly older: string | null
 }
 
-/** The pager of a list. */
-export function writePager({ latest, newer, older }: PagerLinks): Html {
+/** The pager of a list. A long list has a second one at its end. */
+export function writePager({ latest, newer, older }: PagerLinks, place: 'top' | 'end' = 'end'): Html {
   const step = (href: string | null, label: string, rel: string): Html =>
     href === null ? html`<span class="off">${label}</span>` : html`<a href="${href}" rel="${rel}">${label}</a>`
-  return html`<nav class="pager" aria-label="Pages of this list"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
+  return html`<nav class="pager" aria-label="Pages of this list${place === 'top' ? '' : ', at its end'}"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
 }
 
 /** The shown part of a list of known length. */
@@ -244,12 +258,12 @@ export function writeHref(path: string, query: Readonly<Record<string, string | 
 
 /** The filters and the pager above a list. */
 export function writeControls(filters: Html, links: PagerLinks): Html {
-  return html`<div class="controls">${filters}${writePager(links)}</div>`
+  return html`<div class="controls">${filters}${writePager(links, 'top')}</div>`
 }
 
 /** A form that filters a list. */
-export function writeFilters(path: string, fields: readonly Part[]): Html {
-  return html`<form class="filters" method="get" action="${path}" role="search">${fields}<button type="submit">Show</button><a class="reset" href="${path}">Reset</a></form>`
+export function writeFilters(path: string, fields: readonly Part[], label = 'Filters'): Html {
+  return html`<form class="filters" method="get" action="${path}" role="search" aria-label="${label}">${fields}<button type="submit">Show</button><a class="reset" href="${path}">Reset</a></form>`
 }
 
 /** A text field. */

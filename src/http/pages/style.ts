@@ -38,7 +38,7 @@ td > .pill { vertical-align: 1px; }
 .pager { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-2); margin: var(--space-3) 0; }
 .pager a, .pager span.off { min-height: 2.25rem; display: inline-flex; align-items: center; padding: 0 var(--space-3); border: 1px solid var(--line); border-radius: var(--radius); background: var(--surface); text-decoration: none; }
 .pager a:hover { border-color: var(--accent); }
-.pager span.off { color: var(--text-2); opacity: 0.6; }
+.pager span.off { color: var(--text-2); background: none; border-style: dashed; }
 .bar { display: block; width: 100%; min-width: 8rem; height: 0.6rem; border-radius: 0.3rem; background: var(--surface-2); }
 .bar .held { fill: var(--chart-2); }
 .bar .skipped { fill: var(--chart-5); }
@@ -51,8 +51,12 @@ td > .pill { vertical-align: 1px; }
 .map svg { display: block; width: 100%; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); }
 .map .land { fill: var(--line); }
 .map .borders { fill: none; stroke: var(--surface); stroke-width: 3; }
-.map .dot { fill: var(--chart-1); fill-opacity: 0.55; stroke: var(--surface); stroke-width: 3; }
-.map a:hover .dot { fill: var(--chart-3); fill-opacity: 0.9; }
+.map .dot { fill: var(--chart-1); fill-opacity: 0.7; stroke: var(--surface); stroke-width: 3; }
+.map .area { fill: var(--chart-1); }
+.map .shade-1 { fill-opacity: 0.3; }
+.map .shade-2 { fill-opacity: 0.5; }
+.map .shade-3 { fill-opacity: 0.75; }
+.map a:hover .area { fill: var(--chart-3); fill-opacity: 1; }
 .map figcaption { margin-top: var(--space-1); font-size: var(--size-small); color: var(--text-2); }
 .start { display: flex; flex-wrap: wrap; align-items: center; gap: var(--space-3) var(--space-6); }
 .start .filters { margin-top: var(--space-3); }
@@ -60,8 +64,14 @@ td > .pill { vertical-align: 1px; }
 progress { flex: 1 1 12rem; }
 p.bad { color: var(--bad); }
 p.bad:empty { display: none; }
+.try pre { max-height: 24rem; overflow: auto; white-space: pre-wrap; }
+.try-body { flex: 1 1 100%; }
+.try textarea { width: 100%; padding: var(--space-2); font-family: var(--mono); font-size: var(--size-small); }
+details.panel > summary { width: auto; color: var(--text); }
+summary > code { font-weight: 550; }
 .outline { margin: var(--space-2) 0; padding-left: 1.4rem; }
 .outline li { padding: 0.1rem 0; }
+nav.panel .outline { display: flex; flex-wrap: wrap; gap: 0 var(--space-4); padding: 0; list-style: none; }
 
 @media (max-width: 48rem) {
   .filters > label { flex: 1 1 8rem; }

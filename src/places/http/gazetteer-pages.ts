@@ -39,7 +39,7 @@ import type {
 import { writeHubTable } from './hub-pages.ts'
 import { readMentions, readSummary } from './place-records.ts'
 import type { AnalysisStores } from './place-stores.ts'
-import { listDots, type MapDot, readOutlines, writeMap, writePosition } from './world-map.ts'
+import { countByCountry, readOutlines, writeCoverageMap, writePlaceMap, writePosition } from './world-map.ts'
 
 const MAX_ON_MAP = 300
 const MAX_IN_TABLE = 100
@@ -73,7 +73,7 @@ export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Htm
       ['Sources', 'sources', summary.sources.length],
     ])}
 ${isEmpty ? html`<div class="panel notice">${NO_PLACES}</div>` : ''}
-<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writePlaceNavigation()}</div>
+<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')], 'Find a place')}${writePlaceNavigation()}</div>
 <h2>${host === undefined ? 'Places that the pages name' : html`Places that the pages of ${writeText(host)} name`}</h2>
 ${writeMentions(await readOutlines(ports), mentions, host)}
 ${writeSources(summary)}`,
@@ -94,14 +94,14 @@ const KIND_WORDS: Readonly<Record<PlaceKind, string>> = {
 }
 
 function writeMentions(
-  outlines: Parameters<typeof writeMap>[0],
+  outlines: Parameters<typeof writeCoverageMap>[0],
   mentions: readonly PlaceMention[],
   host: string | undefined,
 ): Html {
-  const dots = listDots(mentions)
+  const countries = countByCountry(mentions)
   const where = host === undefined ? '' : ` of ${host}`
-  const filter = html`<div class="controls">${writeFilters('/gazetteer', [writeField('Only pages of the host', 'host', host)])}</div>`
-  return html`${filter}${writeMap(outlines, dots, `${countOf(dots.length, 'place')} that pages${where} name; the larger a dot, the more pages`)}
+  const filter = html`<div class="controls">${writeFilters('/gazetteer', [writeField('Only pages of the host', 'host', host)], 'Choose a host')}</div>`
+  return html`${filter}${writeCoverageMap(outlines, countries, `${countries.length === 1 ? '1 country' : `${writeNumber(countries.length)} countries`} that pages${where} name; the darker, the more pages`)}
 ${writeTable({
   caption:
     mentions.length > MAX_IN_TABLE
@@ -250,7 +250,7 @@ export async function renderCountries(_: Context, { gazetteer }: AnalysisStores)
   return renderPage({
     title: 'Countries',
     section: 'Gazetteer',
-    body: html`<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')])}${writePlaceNavigation()}</div>
+    body: html`<div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')], 'Find a place')}${writePlaceNavigation()}</div>
 ${writePlaceTable(items, countOf(items.length, 'place'), NO_PLACES)}`,
   })
 }
@@ -313,10 +313,6 @@ async function writePlace(
     gazetteer.listArticles(place.id, MAX_ARTICLES),
     placeHubs.list({ placeId: place.id, offset: 0, limit: 50 }),
   ])
-  const dot: MapDot | undefined =
-    lat === null || lng === null
-      ? undefined
-      : { id: place.id, name: place.name, lat, lng, pages: pages.length, hubs: hubs.total }
   return html`<section class="panel">${writeFacts(
     [
       ['Kind', html`<a href="/gazetteer/kind/${kind}">${kind}</a>`],
@@ -342,7 +338,7 @@ async function writePlace(
     ],
     'pairs',
   )}</section>
-${dot === undefined ? '' : writeMap(await readOutlines(ports), [dot], `Where ${place.name} is`, 'small')}
+${lat === null || lng === null ? '' : writePlaceMap(await readOutlines(ports), { name: place.name, lat, lng })}
 ${writeNames(names)}
 <h2>Pages that name it</h2>
 ${writeTable({

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import { MAP_VIEW_BOX, parseOutlines, pointOnMap, radiusOnMap, type WorldOutlines } from '../../core/world-map.ts'
-import { clipShowable, type Html, placeHref } from '../../http/pages/parts.ts'
+import { MAP_VIEW_BOX, parseOutlines, pointOnMap, type WorldOutlines } from '../../core/world-map.ts'
+import { clipShowable, type Html } from '../../http/pages/parts.ts'
 import type { HttpPorts } from '../../http/ports.ts'
 import type { PlaceMention } from '../ports/gazetteer.ts'
 
@@ -11,47 +11,64 @@ export async function readOutlines({ readAsset }: HttpPorts): Promise<WorldOutli
   return parseOutlines(asset === undefined ? '' : new TextDecoder().decode(asset.body))
 }
 
-/** A place on the map, with the figures that determine its size. */
-export interface MapDot {
-  readonly id: number
+/** A country, with the number of times that pages name it or a place in it. */
+export interface CountryCoverage {
+  readonly code: string
   readonly name: string
-  readonly lat: number
-  readonly lng: number
-  readonly pages: number
-  readonly hubs: number
+  readonly mentions: number
 }
 
-/** The mentions whose places have coordinates. */
-export function listDots(mentions: readonly PlaceMention[]): readonly MapDot[] {
-  return mentions.flatMap(({ place: { id, name, lat, lng }, pages, hubs }) =>
-    lat === null || lng === null ? [] : [{ id, name, lat, lng, pages, hubs }],
-  )
+/** How often pages name places of each country, most often first. A country without a mention of its own is named by its code. */
+export function countByCountry(mentions: readonly PlaceMention[]): readonly CountryCoverage[] {
+  const byCode = new Map<string, CountryCoverage>()
+  for (const { place, pages } of mentions) {
+    const code = place.countryCode
+    if (code === null) continue
+    const { name, mentions: before } = byCode.get(code) ?? { name: code, mentions: 0 }
+    byCode.set(code, { code, name: place.kind === 'country' ? place.name : name, mentions: before + pages })
+  }
+  return [...byCode.values()].toSorted((a, b) => b.mentions - a.mentions)
 }
+
+/** Number of shades of the map. */
+const SHADES = 4
 
 /**
- * Draws places on a world map as inline SVG, without inline styles and external resources, which the content security policy forbids. Dots
- * are links for the mouse; a table beside the map has the same links for keyboards and screen readers.
+ * Draws countries on a world map, darker the more pages name them. It is inline SVG without inline styles and external resources, which the
+ * content security policy forbids. Areas are links for the mouse; a table beside the map has the same links for keyboards and screen readers.
  */
-export function writeMap(
-  outlines: WorldOutlines,
-  dots: readonly MapDot[],
+export function writeCoverageMap(
+  { land, borders, areas }: WorldOutlines,
+  countries: readonly CountryCoverage[],
   label: string,
-  look: 'large' | 'small' = 'large',
 ): Html {
-  const maxPages = Math.max(1, ...dots.map(({ pages }) => pages))
-  // Small dots are drawn last, so that no large dot covers them.
-  const drawn = dots.toSorted((a, b) => b.pages - a.pages).map((dot) => writeDot(dot, maxPages))
-  return html`<figure class="map ${look}"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${clipShowable(label)}">
-<path class="land" d="${outlines.land}"/><path class="borders" d="${outlines.borders}"/>
-${drawn}</svg><figcaption>${clipShowable(label)}. Outlines: Natural Earth, public domain.</figcaption></figure>`
+  const max = Math.max(1, ...countries.map(({ mentions }) => mentions))
+  const drawn = countries.map(({ code, name, mentions }) => {
+    const path = areas.get(code)
+    if (path === undefined) return ''
+    // A logarithm, because a few countries are named a hundred times as often as the others.
+    const shade = Math.max(1, Math.ceil((SHADES * Math.log(mentions + 1)) / Math.log(max + 1)))
+    return html`<a href="/gazetteer/country/${code}" tabindex="-1"><path class="area shade-${shade}" d="${path}"><title>${clipShowable(name)}: ${countOf(mentions, 'mention')}</title></path></a>`
+  })
+  return html`<figure class="map"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${clipShowable(label)}">
+<path class="land" d="${land}"/>${drawn}<path class="borders" d="${borders}"/>
+</svg><figcaption>${clipShowable(label)}. Outlines: Natural Earth, public domain.</figcaption></figure>`
 }
 
-function writeDot({ id, name, lat, lng, pages, hubs }: MapDot, maxPages: number): Html {
-  const radius = radiusOnMap(pages, maxPages)
-  const { x, y } = pointOnMap(lat, lng, radius)
-  const words = [countOf(pages, 'page'), ...(hubs === 0 ? [] : [countOf(hubs, 'hub')])].join(', ')
-  return html`<a href="${placeHref(id)}" tabindex="-1"><circle class="dot" cx="${x}" cy="${y}" r="${radius}"><title>${clipShowable(name)}: ${words}</title></circle></a>`
+/** Shows where a place is. */
+export function writePlaceMap(
+  { land, borders }: WorldOutlines,
+  { name, lat, lng }: { readonly name: string; readonly lat: number; readonly lng: number },
+): Html {
+  const { x, y } = pointOnMap(lat, lng, DOT_RADIUS)
+  const label = clipShowable(`Where ${name} is`)
+  return html`<figure class="map small"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${label}">
+<path class="land" d="${land}"/><path class="borders" d="${borders}"/>
+<circle class="dot" cx="${x}" cy="${y}" r="${DOT_RADIUS}"/></svg><figcaption>${label}. Outlines: Natural Earth, public domain.</figcaption></figure>`
 }
+
+/** In units of the map. */
+const DOT_RADIUS = 24
 
 /** `48.86° N, 2.35° E` */
 export function writePosition(lat: number, lng: number): string {

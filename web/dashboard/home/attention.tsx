@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { countOf } from '../../../src/core/text/count.ts'
+import { writeNumber } from '../../../src/core/text/count.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
 import { liveJobs } from '../live.ts'
@@ -29,7 +29,7 @@ export function Attention(): JSX.Element | null {
       </ul>
       {matters.length > MAX_SHOWN ? (
         <p class="small">
-          <a href="#/sources">{countOf(matters.length - MAX_SHOWN, 'more entry')} among the sources</a>
+          <a href="#/sources">{writeNumber(matters.length - MAX_SHOWN)} more among the sources</a>
         </p>
       ) : null}
     </section>

@@ -5,13 +5,12 @@ import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
-import type { CrawlDetail, CrawlItem, QueueItem, QueueList, SourceItem } from '../api.ts'
+import type { CrawlDetail, QueueItem, QueueList } from '../api.ts'
 import { now } from '../clock.ts'
-import { endedCount, liveJobs } from '../live.ts'
+import { endedCount } from '../live.ts'
 import { request } from '../request.ts'
-import { ActionButton } from '../sources/action-button.tsx'
 import { sources } from '../sources/source-list.ts'
-import { describeSourceState, findRemedy } from '../sources/source-state.ts'
+import { writeVersion } from '../sources/source-state.ts'
 
 const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
   queued: 'quiet',
@@ -36,7 +35,6 @@ const MAX_SHOWN = 10
 /** The jobs that ended last, with their results. */
 export function EndedJobs(): JSX.Element | null {
   const items = useSignal<readonly QueueItem[]>([])
-  const jobs = liveJobs.value.map((job) => job.item.value)
   useSignalEffect(() => {
     endedCount.value
     void request<QueueList>(`/api/queues?limit=${MAX_SHOWN * 2}`).then((answer) => {
@@ -48,7 +46,7 @@ export function EndedJobs(): JSX.Element | null {
   return (
     <section aria-label="Recent crawls">
       <h2>Recent crawls</h2>
-      <div class="box">
+      <div class="box dense">
         <table>
           <thead>
             <tr>
@@ -72,7 +70,7 @@ export function EndedJobs(): JSX.Element | null {
           </thead>
           <tbody>
             {items.value.map((item) => (
-              <EndedJob key={item.id} item={item} source={findSource(item, items.value, jobs)} />
+              <EndedJob key={item.id} item={item} />
             ))}
           </tbody>
         </table>
@@ -84,24 +82,7 @@ export function EndedJobs(): JSX.Element | null {
   )
 }
 
-/** The source that a crawl left incomplete; only for its last crawl, and while no other one runs. */
-function findSource(
-  { id, url }: QueueItem,
-  items: readonly QueueItem[],
-  jobs: readonly CrawlItem[],
-): SourceItem | undefined {
-  const isLast = items.find((item) => item.url === url)?.id === id
-  const found = isLast ? sources.value?.find((source) => source.url === url) : undefined
-  return found === undefined || describeSourceState(found, jobs).isBusy ? undefined : found
-}
-
-/** An ended job, with the source that it left incomplete. */
-interface EndedJobInput {
-  readonly item: QueueItem
-  readonly source: SourceItem | undefined
-}
-
-function EndedJob({ item, source }: EndedJobInput): JSX.Element {
+function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
   const { id, url, status, startedAt, endedAt } = item
   const detail = useSignal<CrawlDetail | null>(null)
   useEffect(() => {
@@ -110,7 +91,7 @@ function EndedJob({ item, source }: EndedJobInput): JSX.Element {
     })
   }, [id])
   const { metrics, lastProgress, problem, sourceId } = detail.value ?? {}
-  const remedy = source === undefined ? undefined : findRemedy(source)
+  const source = sources.value?.find((candidate) => candidate.url === url)
   const [from, to] = [startedAt, endedAt].map((text) => (text === null ? null : Date.parse(text)))
   const count = (value: number | undefined) => (value === undefined ? '' : writeNumber(value))
   return (
@@ -124,15 +105,13 @@ function EndedJob({ item, source }: EndedJobInput): JSX.Element {
       </td>
       <td class="address">
         <a href={sourceId ? `#/sources/${encodeURIComponent(sourceId)}` : `/queues/${encodeURIComponent(id)}/ssr`}>
-          {url}
+          {source === undefined ? url : `${source.name}${writeVersion(source)}`}
         </a>{' '}
+        {source === undefined ? null : <small class="quiet">{url} </small>}
         <a class="quiet small" href={`/queues/${encodeURIComponent(id)}/ssr`}>
-          queue
+          log
         </a>
         {problem ? <small class="problem">{problem}</small> : null}
-        {remedy !== undefined && source !== undefined ? (
-          <ActionButton id={source.id} action={remedy} class="compact" />
-        ) : null}
       </td>
       <td class="number" data-label="Saved">
         {count(metrics?.saved)}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { hasFindings } from '../has-findings.ts'
 import { libraryOutage } from '../library-outage.ts'
 import { connection, liveJobs } from '../live.ts'
 import { readSources, sources } from '../sources/source-list.ts'
@@ -41,6 +42,11 @@ export function Home(): JSX.Element {
       <Attention />
       <LazyWorkers />
       <EndedJobs />
+      {hasFindings.value || (sources.value ?? []).length === 0 ? null : (
+        <p class="small quiet">
+          For news sites: <a href="/analysis/ssr">find out which places the pages name</a>
+        </p>
+      )}
     </>
   )
 }
@@ -49,7 +55,7 @@ export function Home(): JSX.Element {
 function Welcome(): JSX.Element {
   return (
     <div class="panel empty">
-      <p>The library is empty. Enter the address of a documentation above, or:</p>
+      <p>The library is empty. Enter the address of a web site above, or:</p>
       <p>
         <a href="#/sources?add=1">Add a repository, package or archive</a> · <a href="/local/">Read a local folder</a>
       </p>

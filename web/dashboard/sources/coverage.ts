@@ -62,9 +62,17 @@ function listSegments(balance: Balance, reasons: Readonly<Record<string, number>
   })
 }
 
+/** Words for reasons whose names say too little. */
+const REASON_WORDS: Readonly<Record<string, string>> = {
+  'page-cap': 'page limit',
+  'off-site': 'other sites',
+  'http-server-error': 'server error',
+  'http-client-error': 'request refused',
+}
+
 /** `robots-disallow` → `robots disallow`. */
 export function writeReason(reason: string): string {
-  return reason.replaceAll('-', ' ')
+  return REASON_WORDS[reason] ?? reason.replaceAll('-', ' ')
 }
 
 /** The number of addresses that match a state and a reason; an empty value matches any. */

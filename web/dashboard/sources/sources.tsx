@@ -1,4 +1,4 @@
-import { useSignal, useSignalEffect } from '@preact/signals'
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { writeNumber, writePercent } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
@@ -38,7 +38,7 @@ export function Sources(): JSX.Element {
           void readSources()
         }}
       />
-      <AddFailure started={started.value} />
+      <AddFailure started={started} />
       {sourcesRefusal.value === null || libraryOutage.value !== null ? null : (
         <p class="field-problem" role="alert">
           {sourcesRefusal.value.message}
@@ -89,28 +89,33 @@ export function Sources(): JSX.Element {
 }
 
 /** Says why a source that was just added was not kept: no page of it could be read. */
-function AddFailure({ started }: { readonly started: StartedCrawl | null }): JSX.Element | null {
+function AddFailure({ started }: { readonly started: Signal<StartedCrawl | null> }): JSX.Element | null {
   const problem = useSignal<string | null>(null)
   useSignalEffect(() => {
     endedCount.value
+    const crawl = started.value
     problem.value = null
-    if (started === null) return
-    void request<CrawlDetail>(`/api/crawls/${encodeURIComponent(started.jobId)}`).then((answer) => {
-      const isGone = !sources.peek()?.some(({ id }) => id === started.source.id)
-      if ('value' in answer && isGone) problem.value = answer.value.problem
-    })
+    if (crawl !== null) void findProblem(crawl).then((found) => (problem.value = found))
   })
-  if (started === null || problem.value === null) return null
+  if (started.value === null || problem.value === null) return null
   return (
     <div class="panel notice bad" role="alert">
       <p>
-        <b>{started.source.url}</b> was not added, because no page could be read: {problem.value}
+        <b>{started.value.source.url}</b> was not added, because no page could be read: {problem.value}
       </p>
       <button type="button" onClick={() => replaceQuery({ add: '1' })}>
         Change and try again
       </button>
     </div>
   )
+}
+
+/** Why the crawl of a new source failed, if the source is gone; null while it runs, and after a success. */
+async function findProblem({ jobId, source }: StartedCrawl): Promise<string | null> {
+  const answer = await request<CrawlDetail>(`/api/crawls/${encodeURIComponent(jobId)}`)
+  if (!('value' in answer) || answer.value.problem === null) return null
+  await readSources()
+  return sources.peek()?.some(({ id }) => id === source.id) ? null : answer.value.problem
 }
 
 function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {

@@ -1,14 +1,25 @@
+import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { ErrorBoundary } from '../../shared/error-boundary.tsx'
-import { embeddingProgress, failedIndex, openedIndex, openStoredIndex, saveOpenedIndex } from '../page-state.ts'
+import {
+  announcement,
+  embeddingProgress,
+  failedIndex,
+  lastError,
+  openedIndex,
+  openStoredIndex,
+  saveOpenedIndex,
+} from '../page-state.ts'
 import { IndexActions } from '../parts/index-actions.tsx'
 import { Since } from '../parts/since.tsx'
 import { indexHref, type Route, VIEWS, type View } from '../route.ts'
+import { describeError } from '../user-error.ts'
 import type { OpenedIndex } from '../work/operations.ts'
 import { ChunkView } from './chunk-view.tsx'
+import { downloadArtefact } from './download.ts'
 import { ExportPanel } from './export-panel.tsx'
 import { FileView } from './file-view.tsx'
 import { FilesView } from './files-view.tsx'
@@ -114,9 +125,7 @@ function IndexHead({ index, view }: { readonly index: OpenedIndex; readonly view
           )}
         </div>
         <div class="buttons">
-          <a class="button primary" href={indexHref(stored.id, 'export')}>
-            Download a pack
-          </a>
+          <DownloadButton index={index} />
           {saveError === null ? <IndexActions kept={stored} /> : null}
         </div>
       </div>
@@ -134,6 +143,36 @@ function IndexHead({ index, view }: { readonly index: OpenedIndex; readonly view
         </div>
       )}
     </>
+  )
+}
+
+/**
+ * Downloads the compact pack, which is what most readers of a pack need. The export view has the other files, and a warning for an index
+ * that may hold secrets.
+ */
+function DownloadButton({ index }: { readonly index: OpenedIndex }): JSX.Element {
+  const isWriting = useSignal(false)
+  const download = async () => {
+    isWriting.value = true
+    try {
+      const { name, blob } = await downloadArtefact({ type: 'zip', compact: true })
+      announcement.value = `${name}, ${writeBytes(blob.size)}, is in your downloads.`
+    } catch (error) {
+      lastError.value = describeError(error)
+    }
+    isWriting.value = false
+  }
+  if (index.summary.secrets.count > 0) {
+    return (
+      <a class="button primary" href={indexHref(index.stored.id, 'export')}>
+        Download a pack
+      </a>
+    )
+  }
+  return (
+    <button type="button" class="primary" disabled={isWriting.value} onClick={() => void download()}>
+      {isWriting.value ? 'Writing the pack' : 'Download a pack'}
+    </button>
   )
 }
 

@@ -12,6 +12,9 @@ import { copyUnchangedVectors } from '../../../src/core/pack/pack-texts.ts'
 import type { PackVectors } from '../../../src/core/pack/pack-vectors.ts'
 import { PackSearch } from '../../../src/core/pack/search-pack.ts'
 import { sumTokens } from '../../../src/core/pack/tables.ts'
+import { writeSnippet } from '../../../src/core/search/snippet.ts'
+import type { Steps } from '../../../src/core/search/steps.ts'
+import { textAnalyzer } from '../../../src/core/text/analyzer.ts'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import { bytesOf, openFolder, orUndefined } from '../folder/open-folder.ts'
@@ -89,9 +92,14 @@ interface CurrentIndex {
   readonly images: ReadonlyMap<string, Blob>
   readonly stamps: readonly Stamp[]
   readonly isKept: boolean
+  /** The work of the first search. It begins when the index is open, and every request that needs it continues it. */
+  readonly preparation: Steps<void>
   /** Built on first use. */
   readonly lists: { headings?: readonly NamedLocation[]; symbols?: readonly NamedLocation[] }
 }
+
+/** How a result shows its text: with the lines of the file. */
+const SNIPPET = { ...textAnalyzer, chars: 400, keepsLines: true } as const
 
 /** Maximum number of warnings shown for one file. */
 const MAX_WARNINGS = 20
@@ -132,7 +140,8 @@ export function createSession(options: SessionOptions): Session {
     const { images, stamps, vectors } = content
     const index = new PackIndex(pack)
     const search = new PackSearch(pack, index, vectors)
-    current = { kept, pack, index, search, vectors, images, stamps, isKept, lists: {} }
+    const preparation = search.prepare()
+    current = { kept, pack, index, search, preparation, vectors, images, stamps, isKept, lists: {} }
   }
 
   const untilIdle = (): Promise<void> => {
@@ -311,6 +320,7 @@ export function createSession(options: SessionOptions): Session {
 
     async embed(_, task) {
       const { kept, pack, vectors } = requireIndex()
+      await runSteps(requireIndex().preparation, task)
       if (options.openEngine === undefined) return { isWhole: false }
       const ready = await loadEngine(options.openEngine)
       await embedChunks({ pack, vectors, engine: ready, task, untilIdle, save: () => keepVectors(kept, vectors) })
@@ -318,9 +328,9 @@ export function createSession(options: SessionOptions): Session {
     },
 
     async search({ query, options: requested }, task) {
-      const { search } = requireIndex()
+      const { search, preparation } = requireIndex()
       task.progress({ stage: 'indexing', done: 0 })
-      if (query !== '') await runSteps(search.prepare(), task)
+      if (query !== '') await runSteps(preparation, task)
       const model = engine
       const { meaning } =
         query === '' || model === undefined
@@ -335,7 +345,8 @@ export function createSession(options: SessionOptions): Session {
       return {
         hits: hits.map((hit) => {
           const found = search.find(hit.chunkRef)?.chunk
-          return { ...hit, kind: found?.kind ?? 'unknown', symbol: found?.symbol ?? null }
+          const snippet = found === undefined ? hit.snippet : writeSnippet(found.content, hit.terms, SNIPPET)
+          return { ...hit, snippet, kind: found?.kind ?? 'unknown', symbol: found?.symbol ?? null }
         }),
         total,
         completion,
