@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { writeList } from '../../../src/core/text/list.ts'
+import { Pill } from '../../shared/pill.tsx'
 import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
 import { PageLink } from '../external-link.tsx'
 import { replaceQuery, route } from '../route.ts'
@@ -36,6 +37,7 @@ export function Results({
     <>
       {isEmpty ? null : (
         <p class="result-facts quiet small" aria-live="polite">
+          {page.relevance === 'strong' ? <Pill word="good match" tone="good" /> : null}
           <span>
             {countOf(passages.length, 'passage')}, {countOf(page.tokens, 'token')}
           </span>
@@ -80,16 +82,7 @@ function writeCall(): string {
 }
 
 function NothingFound({ page: { searchedCount, widen } }: { readonly page: SearchPage }): JSX.Element {
-  if (searchedCount === 0 && widen.length === 0) {
-    return (
-      <div class="panel empty">
-        <p>There is nothing to search yet.</p>
-        <p>
-          <a href="#/sources?add=1">Add a source</a> to the library.
-        </p>
-      </div>
-    )
-  }
+  if (searchedCount === 0 && widen.length === 0) return <EmptyLibrary />
   return (
     <div class="panel empty">
       <p>Nothing was found.</p>
@@ -111,6 +104,18 @@ function NothingFound({ page: { searchedCount, widen } }: { readonly page: Searc
           ) : null}
         </p>
       ))}
+    </div>
+  )
+}
+
+/** Shown while there is nothing to search. */
+export function EmptyLibrary(): JSX.Element {
+  return (
+    <div class="panel empty">
+      <p>There is nothing to search yet.</p>
+      <p>
+        <a href="#/sources?add=1">Add a source</a> to the library.
+      </p>
     </div>
   )
 }

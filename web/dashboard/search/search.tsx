@@ -7,7 +7,7 @@ import { connection } from '../live.ts'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { SEARCH_PARAMETERS, SearchFilters } from './filters.tsx'
-import { Results, type SearchResults } from './results.tsx'
+import { EmptyLibrary, Results, type SearchResults } from './results.tsx'
 import { SourceChips, VersionChips } from './source-chips.tsx'
 
 /** Debounce delay for typing. An answer takes less than this on an idle machine. */
@@ -20,7 +20,7 @@ export function Search(): JSX.Element {
   const found = useSignal<SearchResults | null>(null)
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
-  const sources = useSignal<readonly SourceItem[]>([])
+  const sources = useSignal<readonly SourceItem[] | null>(null)
   const box = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
   const timer = useRef(0)
@@ -118,8 +118,8 @@ export function Search(): JSX.Element {
             }}
           />
         </form>
-        <SourceChips sources={sources.value} />
-        <VersionChips sources={sources.value} />
+        <SourceChips sources={sources.value ?? []} />
+        <VersionChips sources={sources.value ?? []} />
         <SearchFilters />
       </search>
       {refusal.value === null ? null : (
@@ -129,6 +129,7 @@ export function Search(): JSX.Element {
       )}
       <div ref={results} class={isBusy.value ? 'results busy' : 'results'} aria-busy={isBusy.value}>
         {found.value === null ? null : <Results found={found.value} onMore={(cursor) => void search(cursor)} />}
+        {found.value === null && sources.value?.length === 0 ? <EmptyLibrary /> : null}
       </div>
     </>
   )
