@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
@@ -14,7 +13,6 @@ import { openChromium } from './chromium.ts'
 
 /* Checks every kind of page with axe-core, on a wide screen and a phone, in both color schemes. */
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const JOB = 'aaaaaaaa-0000-4000-8000-000000000001'
 
 let browser: Browser
@@ -99,7 +97,7 @@ test.each(SCREENS)('axe-core finds nothing at a width of $width in the $colorSch
 /** Lists the violations. Folded parts are opened first, and the policy of the page does not apply to the debugger, which runs axe-core. */
 async function runAxe(page: Page): Promise<string[]> {
   await page.evaluate("for (const one of document.querySelectorAll('details:not(.menu)')) one.open = true")
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   return page.evaluate<string[]>(
     "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))",
   )

@@ -235,6 +235,11 @@ const ASSETS: Readonly<Record<string, { body: Uint8Array<ArrayBuffer>; type: str
     type: 'text/html; charset=utf-8',
     isImmutable: false,
   },
+  '/world.svg': {
+    body: encoder.encode('<svg><path id="FR" d="M1 2l3 4z"/><path id="JP" d="M5 6l7 8z"/></svg>'),
+    type: 'image/svg+xml',
+    isImmutable: false,
+  },
   '/assets/app-1a2b3c.js': { body: encoder.encode('export {}'), type: 'text/javascript', isImmutable: true },
 }
 

@@ -8,13 +8,6 @@ function snippet(text: string, query: string, chars?: number): string {
   return writeSnippet(text, tokenize(query), chars === undefined ? { visitTokens } : { visitTokens, chars })
 }
 
-test('keeps lines and indentation on request, and begins with a whole line', () => {
-  const text = `${'filler words here\n'.repeat(40)}function lamp() {\n  light()\n}\n\n\n\n${'more text\n'.repeat(40)}`
-  const shown = writeSnippet(text, ['light'], { visitTokens, chars: 120, keepsLines: true })
-  expect(shown).toContain('function lamp() {\n  light()\n}\n\nmore text')
-  expect(shown).toMatch(/^…filler words here\n/)
-})
-
 test('shows a short text whole, with its white space collapsed', () => {
   expect(snippet('  One\n\n  two\tthree. ', 'two')).toBe('One two three.')
 })

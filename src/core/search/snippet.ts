@@ -7,8 +7,6 @@ export interface SnippetOptions {
   readonly findParts?: Analyzer['findParts']
   /** Approximate length of the snippet in UTF-16 units, without ellipses. @default 200 */
   readonly chars?: number
-  /** Whether line breaks and indentation stay, for text that is shown in lines. @default false */
-  readonly keepsLines?: boolean
 }
 
 /** The position of a term in the text. */
@@ -29,20 +27,12 @@ const TOKENIZED_CHARS = 512
  * beginning.
  */
 export function writeSnippet(text: string, terms: Iterable<string>, options: SnippetOptions): string {
-  const { chars = 200, visitTokens, findParts, keepsLines = false } = options
-  const line = keepsLines
-    ? text
-        .replace(/[^\S\n]+$/gm, '')
-        .replace(/\n{3,}/g, '\n\n')
-        .trim()
-    : text.replace(/\s+/g, ' ').trim()
+  const { chars = 200, visitTokens, findParts } = options
+  const line = text.replace(/\s+/g, ' ').trim()
   if (line.length <= chars) return line
   const [first, last] = findBestSpan(findMatches(line, new Set(terms), visitTokens, findParts), chars)
   const lead = Math.floor(Math.max(0, chars - (last - first)) / 3)
-  const from = Math.max(0, Math.min(first - lead, line.length - chars))
-  const start = keepsLines
-    ? line.lastIndexOf('\n', from) + 1 || moveStart(line, from, first)
-    : moveStart(line, from, first)
+  const start = moveStart(line, Math.max(0, Math.min(first - lead, line.length - chars)), first)
   const end = moveEnd(line, Math.min(start + chars, line.length), last)
   return `${start > 0 ? '…' : ''}${line.slice(start, end).trim()}${end < line.length ? '…' : ''}`
 }

@@ -135,7 +135,7 @@ function writeWhat({ message, target }: NoteFacts): Html {
 function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
   return {
     cells: [
-      html`<b class="text" data-field="title">${writeTitle(note.kind)}</b><br> ${writeWhat(note)}`,
+      html`<div class="what">${writeText(writeTitle(note.kind), 'title')}</div>${writeWhat(note)}`,
       ...(severityOf === null ? [] : [writePill(severityOf(note.kind), 'severity')]),
       writeText(note.scope ?? '', 'scope'),
       writeMoment(note.at),

@@ -117,9 +117,9 @@ export function writeDetails(details: Readonly<Record<string, unknown>> | null):
   return html`<small data-field="details">${words.length === 0 ? '' : writeText(words.join(', '))}</small>`
 }
 
-/** `totalPages` → `total pages`, `missing-hub` → `missing hub` */
+/** `totalPages` → `total pages` */
 function splitName(name: string): string {
-  return name.replaceAll('-', ' ').replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
 /** Titles of kinds whose names say too little. */
@@ -138,7 +138,7 @@ const TITLES: Readonly<Record<string, string>> = {
 export function writeTitle(kind: string): string {
   const title = TITLES[kind]
   if (title !== undefined) return title
-  return kind.charAt(0).toUpperCase() + splitName(kind.slice(1))
+  return kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('-', ' ')
 }
 
 /** A message as a sentence: capital first, full stop last. An address at the beginning stays as it is. */

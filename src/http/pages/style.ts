@@ -69,6 +69,7 @@ p.bad:empty { display: none; }
 .try textarea { width: 100%; padding: var(--space-2); font-family: var(--mono); font-size: var(--size-small); }
 details.panel > summary { width: auto; color: var(--text); }
 summary > code { font-weight: 550; }
+.what { font-weight: 600; }
 .outline { margin: var(--space-2) 0; padding-left: 1.4rem; }
 .outline li { padding: 0.1rem 0; }
 nav.panel .outline { display: flex; flex-wrap: wrap; gap: 0 var(--space-4); padding: 0; list-style: none; }

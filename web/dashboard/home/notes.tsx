@@ -52,7 +52,7 @@ function NoteLine({ note: { type, at, kind, severity, message, target } }: { rea
   const isWarning = severity === 'warn'
   return (
     <li>
-      <Pill word={kind} tone={type === 'milestone' ? 'good' : isWarning ? 'warn' : 'info'} />
+      <Pill word={kind.replaceAll('-', ' ')} tone={type === 'milestone' ? 'good' : isWarning ? 'warn' : 'info'} />
       <span class="note-text">
         {type === 'problem' ? <span class="unseen">{isWarning ? 'Warning: ' : 'For information: '}</span> : null}
         {type === 'problem' ? <NoteText message={message} target={target} /> : message}
@@ -79,8 +79,10 @@ function NoteText({ message, target }: { readonly message: string; readonly targ
   )
 }
 
-/** `12 missing-hub, 3 unknown-pattern` */
+/** `12 missing hub, 3 unknown pattern` */
 function writeKinds(problems: readonly Note[]): string {
   const kinds = [...new Set(problems.map(({ kind }) => kind))]
-  return kinds.map((kind) => `${problems.filter((problem) => problem.kind === kind).length} ${kind}`).join(', ')
+  return kinds
+    .map((kind) => `${problems.filter((problem) => problem.kind === kind).length} ${kind.replaceAll('-', ' ')}`)
+    .join(', ')
 }

@@ -12,9 +12,7 @@ import { copyUnchangedVectors } from '../../../src/core/pack/pack-texts.ts'
 import type { PackVectors } from '../../../src/core/pack/pack-vectors.ts'
 import { PackSearch } from '../../../src/core/pack/search-pack.ts'
 import { sumTokens } from '../../../src/core/pack/tables.ts'
-import { writeSnippet } from '../../../src/core/search/snippet.ts'
 import type { Steps } from '../../../src/core/search/steps.ts'
-import { textAnalyzer } from '../../../src/core/text/analyzer.ts'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
 import { bytesOf, openFolder, orUndefined } from '../folder/open-folder.ts'
@@ -44,6 +42,7 @@ import {
 } from './operations.ts'
 import { openBareIndex, openPreviousIndex } from './previous-index.ts'
 import { NO_MODIFIED_TIME, readFolder } from './read-folder.ts'
+import { writeSnippetLines } from './snippet-lines.ts'
 import {
   describeWalk,
   findUnchanged,
@@ -97,9 +96,6 @@ interface CurrentIndex {
   /** Built on first use. */
   readonly lists: { headings?: readonly NamedLocation[]; symbols?: readonly NamedLocation[] }
 }
-
-/** How a result shows its text: with the lines of the file. */
-const SNIPPET = { ...textAnalyzer, chars: 400, keepsLines: true } as const
 
 /** Maximum number of warnings shown for one file. */
 const MAX_WARNINGS = 20
@@ -345,7 +341,7 @@ export function createSession(options: SessionOptions): Session {
       return {
         hits: hits.map((hit) => {
           const found = search.find(hit.chunkRef)?.chunk
-          const snippet = found === undefined ? hit.snippet : writeSnippet(found.content, hit.terms, SNIPPET)
+          const snippet = found === undefined ? hit.snippet : writeSnippetLines(found.content, hit.terms)
           return { ...hit, snippet, kind: found?.kind ?? 'unknown', symbol: found?.symbol ?? null }
         }),
         total,
