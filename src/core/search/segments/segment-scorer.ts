@@ -1,6 +1,6 @@
 import type { OpenScores, QueryWord, ScoreFormula } from '../ranked-query.ts'
 import { BestDocuments, type Order } from '../top.ts'
-import { type SearchedDocuments, SPAN_SHIFT, SPAN_SIZE, type SpanRow, type WordPostings } from './word-postings.ts'
+import { type SearchedDocuments, SPAN_SHIFT, SPAN_SIZE, SpanRow, type WordPostings } from './word-postings.ts'
 
 /** A segment with the words of a query, by the text of the word. */
 export interface SearchedSegment extends SearchedDocuments {
@@ -126,11 +126,9 @@ function findAccepted(
   }
 }
 
-// Scratch space of a span: the sum of the words read so far by document, zero between two spans; the documents that have one; those of a
-// word.
+// Scratch space of a span: the sum of the words read so far by document, zero between two spans; and the documents that have one.
 const sums = new Float64Array(SPAN_SIZE)
 const touched = new Uint16Array(SPAN_SIZE)
-const matched = new Uint16Array(SPAN_SIZE)
 /** A row for each word of a query. */
 const rows: SpanRow[] = []
 
@@ -142,9 +140,7 @@ class Scoring {
   constructor(words: readonly QueryWord[], factors: readonly number[], formula: ScoreFormula) {
     this.#formula = formula
     this.#factors = factors
-    while (rows.length < words.length) {
-      rows.push({ frequencies: new Float64Array(SPAN_SIZE), exact: new Float64Array(SPAN_SIZE) })
-    }
+    while (rows.length < words.length) rows.push(new SpanRow())
   }
 
   /** Offers the documents of a span that may be among the best. */
@@ -179,17 +175,17 @@ class Scoring {
       sums[document] = 0
       best.offer(segment.base + from + document, this.#sumUp(document, segment.lengths[from + document] ?? 0))
     }
-    for (let i = read; i < ascending.length; i++) clearRow(rowOf(ascending[i]?.index ?? 0))
+    for (let i = read; i < ascending.length; i++) rowOf(ascending[i]?.index ?? 0).clear()
   }
 
   /** The score of one document. */
   scoreOf({ segment, number, words }: Span, document: number): number {
     const index = document - segment.base
     const relative = index - (number << SPAN_SHIFT)
-    matched[0] = relative
-    for (const word of words) word.postings.fillSome(number, rowOf(word.index), matched, 1)
+    touched[0] = relative
+    for (const word of words) word.postings.fillSome(number, rowOf(word.index), touched, 1)
     const score = this.#sumUp(relative, segment.lengths[index] ?? 0)
-    for (const { index: row } of words) clearRow(rowOf(row))
+    for (const word of words) rowOf(word.index).clear()
     return score
   }
 
@@ -202,22 +198,22 @@ class Scoring {
   ): number {
     const { normBase, normSlope, exactBonus } = this.#formula
     const row = rowOf(index)
-    const { frequencies, exact } = row
-    const found = postings.fill(number, row, matched)
+    postings.fill(number, row)
+    const { frequencies, exact, documents, count: found } = row
     const from = number << SPAN_SHIFT
     let count = before
     for (let i = 0; i < found; i++) {
-      const document = matched[i] ?? 0
+      const document = documents[i] ?? 0
       const norm = normBase + normSlope * (lengths[from + document] ?? 0)
       const frequency = frequencies[document] ?? 0
       const exactFrequency = exact[document] ?? 0
       const sum = sums[document] ?? 0
       if (sum === 0) touched[count++] = document
-      sums[document] =
-        sum +
-        factor *
-          (frequency / (frequency + norm) + (exactBonus * exactFrequency) / (exactFrequency + norm)) *
-          (1 + SLACK)
+      const saturated = frequency / (frequency + norm)
+      // Most documents have only the forms of the query, or only others.
+      const bonus =
+        exactFrequency === frequency ? saturated : exactFrequency === 0 ? 0 : exactFrequency / (exactFrequency + norm)
+      sums[document] = sum + factor * (saturated + exactBonus * bonus) * (1 + SLACK)
     }
     return count
   }
@@ -280,9 +276,4 @@ function rowOf(index: number): SpanRow {
   const row = rows[index]
   if (row === undefined) throw new RangeError(`Expected the place of a word, got ${index}`)
   return row
-}
-
-function clearRow({ frequencies, exact }: SpanRow): void {
-  frequencies.fill(0)
-  exact.fill(0)
 }

@@ -60,6 +60,16 @@ interface ScopedSegment extends SearchedDocuments {
   readonly base: number
 }
 
+/** Where the documents of each page are: runs of consecutive documents, numbered from 1; 0 is none. */
+interface PageRuns {
+  /** The first run of each page. */
+  readonly first: Uint32Array
+  /** For each run, the next one of its page. */
+  readonly next: Uint32Array
+  readonly starts: Uint32Array
+  readonly ends: Uint32Array
+}
+
 /** A word of a query with its postings in each segment of the scope. */
 interface FoundWord {
   readonly word: QueryWord
@@ -79,6 +89,7 @@ export class SegmentSearch {
   readonly #fields: readonly string[]
   readonly #weights: readonly number[]
   readonly #pages: RankedPages
+  #pageRuns: PageRuns | undefined
   readonly #order: Float64Array
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
@@ -273,18 +284,37 @@ export class SegmentSearch {
 
   /** All documents in the scope that are on a page with one of these, in ascending order. */
   #listPageDocuments(documents: readonly number[], segments: readonly ScopedSegment[]): Uint32Array {
-    const pages = new Set(documents.map((document) => this.#pages.ofDocuments[document] ?? 0))
-    const found: number[] = []
-    for (const { view, base, hidden } of segments) {
-      const { pageStarts, table } = view.segment
-      for (let i = 0; i < pageStarts.length; i++) {
-        const start = pageStarts[i] ?? 0
-        if (!pages.has(this.#pages.ofDocuments[base + start] ?? 0)) continue
-        const end = pageStarts[i + 1] ?? table.count
-        for (let document = start; document < end; document++) if (hidden?.[document] !== 1) found.push(base + document)
+    this.#pageRuns ??= this.#listPageRuns()
+    const { first, next, starts, ends } = this.#pageRuns
+    const found = new Set<number>()
+    for (const page of new Set(documents.map((document) => this.#pages.ofDocuments[document] ?? 0))) {
+      for (let run = first[page] ?? 0; run > 0; run = next[run] ?? 0) {
+        const start = starts[run] ?? 0
+        const scoped = segments.find(({ base, count }) => start >= base && start < base + count)
+        for (let document = start; scoped && document < (ends[run] ?? 0); document++) {
+          if (scoped.hidden?.[document - scoped.base] !== 1) found.add(document)
+        }
       }
     }
-    return Uint32Array.from(found)
+    return Uint32Array.from(found).sort()
+  }
+
+  #listPageRuns(): PageRuns {
+    const count = this.#views.reduce((sum, { segment }) => sum + segment.pageStarts.length, 1)
+    const [next, starts, ends] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)]
+    const first = new Uint32Array(this.#pages.lengths.length)
+    let run = 0
+    this.#views.forEach(({ segment: { pageStarts, table } }, segment) => {
+      const base = this.#bases[segment] ?? 0
+      pageStarts.forEach((start, i) => {
+        const page = this.#pages.ofDocuments[base + start] ?? 0
+        starts[++run] = base + start
+        ends[run] = base + (pageStarts[i + 1] ?? table.count)
+        next[run] = first[page] ?? 0
+        first[page] = run
+      })
+    })
+    return { first, next, starts, ends }
   }
 }
 

@@ -229,14 +229,28 @@ function readWindowed(stem: string, bytes: Uint8Array, reader: ByteReader, termC
     const [documentStarts, positionStarts] = [new Uint32Array(count + 1), new Uint32Array(count + 1)]
     return { shift, count, limits, documentStarts, positionStarts }
   })
+  let position = reader.skip(0)
+  // A dense stem has hundreds of windows, so their numbers are read here and not one by one by the reader.
+  const read = (): number => {
+    let byte = bytes[position++] ?? 0
+    let value = byte & 0x7f
+    for (let bits = 7; byte > 0x7f; bits += 7) {
+      byte = bytes[position++] ?? 0
+      value |= (byte & 0x7f) << bits
+    }
+    return value >>> 0
+  }
+  const begin = position
   for (let window = 0; window < count; window++) {
-    limits[4 * window] = reader.readNumber()
-    for (let i = 1; i < 4 && limits[4 * window] !== 0; i++) limits[4 * window + i] = reader.readNumber()
-    for (const { documentStarts, positionStarts } of windows) {
-      documentStarts[window + 1] = (documentStarts[window] ?? 0) + reader.readNumber()
-      positionStarts[window + 1] = (positionStarts[window] ?? 0) + reader.readNumber()
+    limits[4 * window] = read()
+    for (let i = 1; i < 4 && limits[4 * window] !== 0; i++) limits[4 * window + i] = read()
+    for (let term = 0; term < windows.length; term++) {
+      const { documentStarts, positionStarts } = windows[term] as TermWindows
+      documentStarts[window + 1] = (documentStarts[window] ?? 0) + read()
+      positionStarts[window + 1] = (positionStarts[window] ?? 0) + read()
     }
   }
+  reader.skip(position - begin)
   const starts = windows.map(({ documentStarts }) => reader.skip(documentStarts[count] ?? 0))
   return names.map((name, i) => {
     const positionsStart = reader.skip(windows[i]?.positionStarts[count] ?? 0)

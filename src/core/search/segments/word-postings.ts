@@ -34,10 +34,29 @@ export interface SearchedDocuments {
 }
 
 /** Occurrences of a word in the documents of a span, zero between two spans. */
-export interface SpanRow {
-  readonly frequencies: Float64Array
+export class SpanRow {
+  readonly frequencies: Float64Array = new Float64Array(SPAN_SIZE)
   /** Occurrences of the forms of the query. */
-  readonly exact: Float64Array
+  readonly exact: Float64Array = new Float64Array(SPAN_SIZE)
+  /** The documents that have any, relative to the first one of the span. */
+  readonly documents: Uint16Array = new Uint16Array(SPAN_SIZE)
+  count: number = 0
+
+  add(document: number, frequency: number, isExact: boolean): void {
+    const sum = this.frequencies[document] ?? 0
+    if (sum === 0) this.documents[this.count++] = document
+    this.frequencies[document] = sum + frequency
+    if (isExact) this.exact[document] = (this.exact[document] ?? 0) + frequency
+  }
+
+  clear(): void {
+    for (let i = 0; i < this.count; i++) {
+      const document = this.documents[i] ?? 0
+      this.frequencies[document] = 0
+      this.exact[document] = 0
+    }
+    this.count = 0
+  }
 }
 
 /** Space for the postings of a term in a span. */
@@ -57,8 +76,8 @@ export interface WordPostings {
   readonly count: number
   /** The most that the word can add to the score of a document, by span, for a word of rarity and weight 1. */
   boundSpans(formula: ScoreFormula): Float64Array
-  /** Fills a row with the occurrences in a span; returns the documents, relative to its first one, in `matched`. */
-  fill(span: number, row: SpanRow, matched: Uint16Array): number
+  /** Fills a row with the occurrences in a span. */
+  fill(span: number, row: SpanRow): void
   /** Fills a row with the occurrences in some documents of a span at least, given relative to its first one. */
   fillSome(span: number, row: SpanRow, documents: Uint16Array, count: number): void
 }
@@ -135,23 +154,14 @@ class WindowedWord implements WordPostings {
     return bounds
   }
 
-  fill(span: number, { frequencies, exact }: SpanRow, matched: Uint16Array): number {
+  fill(span: number, row: SpanRow): void {
     const from = span << SPAN_SHIFT
     const to = Math.min(from + SPAN_SIZE, this.#documents.count)
-    let count = 0
     for (const { postings, isExact } of this.#terms) {
       if (postings.windows === undefined) continue
       const found = decodePostings(postings, postings.windows, from, to, this.#weights, decoded)
-      for (let i = 0; i < found; i++) {
-        const document = decoded.documents[i] ?? 0
-        const frequency = decoded.frequencies[i] ?? 0
-        const sum = frequencies[document] ?? 0
-        if (sum === 0) matched[count++] = document
-        frequencies[document] = sum + frequency
-        if (isExact) exact[document] = (exact[document] ?? 0) + frequency
-      }
+      for (let i = 0; i < found; i++) row.add(decoded.documents[i] ?? 0, decoded.frequencies[i] ?? 0, isExact)
     }
-    return count
   }
 
   fillSome(span: number, row: SpanRow, documents: Uint16Array, count: number): void {
@@ -162,7 +172,7 @@ class WindowedWord implements WordPostings {
       if (postings.windows) all += estimateCount(postings.windows, from, to)
     }
     if (count * this.#terms.length * FIND_COST >= all) {
-      this.fill(span, row, ignored)
+      this.fill(span, row)
       return
     }
     for (const { postings, isExact } of this.#terms) {
@@ -170,9 +180,7 @@ class WindowedWord implements WordPostings {
       for (let i = 0; i < count; i++) {
         const document = documents[i] ?? 0
         const frequency = findFrequency(postings, postings.windows, from + document, this.#weights)
-        if (frequency === 0) continue
-        row.frequencies[document] = (row.frequencies[document] ?? 0) + frequency
-        if (isExact) row.exact[document] = (row.exact[document] ?? 0) + frequency
+        if (frequency > 0) row.add(document, frequency, isExact)
       }
     }
   }
@@ -180,9 +188,6 @@ class WindowedWord implements WordPostings {
 
 /** Postings that are decoded in about the time of finding one. */
 const FIND_COST = 4
-
-/** The documents of `fillSome`, which a reader of all of them has no use for. */
-const ignored = new Uint16Array(SPAN_SIZE)
 
 /** A word in few documents, or of many terms: all its postings are decoded at once. */
 class DecodedWord implements WordPostings {
@@ -241,22 +246,20 @@ class DecodedWord implements WordPostings {
     return bounds
   }
 
-  fill(span: number, row: SpanRow, matched: Uint16Array): number {
+  fill(span: number, row: SpanRow): void {
     const from = span << SPAN_SHIFT
     const to = from + SPAN_SIZE
-    let count = 0
     for (let i = this.#findFirst(from); i < this.#matches.length; i++) {
-      const document = this.#matches[i] ?? 0
-      if (document >= to) break
-      row.frequencies[document - from] = this.#frequencies[i] ?? 0
-      row.exact[document - from] = this.#exact[i] ?? 0
-      matched[count++] = document - from
+      const document = (this.#matches[i] ?? 0) - from
+      if (document + from >= to) return
+      row.documents[row.count++] = document
+      row.frequencies[document] = this.#frequencies[i] ?? 0
+      row.exact[document] = this.#exact[i] ?? 0
     }
-    return count
   }
 
   fillSome(span: number, row: SpanRow): void {
-    this.fill(span, row, ignored)
+    this.fill(span, row)
   }
 
   #findFirst(document: number): number {
