@@ -237,6 +237,30 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
+  test('merges large segments in several transactions, and has one segment at rest', async () => {
+    const { store, db, close } = await open()
+    const write = (page: number, part: number): string =>
+      Array.from({ length: 40 }, (_, word) => `w${page}x${part}x${word}`).join(' ')
+    for (let page = 0; page < 20; page++) {
+      const text = Array.from({ length: 130 }, (_, part) => `common ${write(page, part)}`).join('\n---\n')
+      await writePage(store, 'docs', `/${page}`, text)
+    }
+    await store.indexMissingChunks()
+    const [found] = await db.all<{ segments: number; chunks: number; blocks: number; last: number }>(
+      `SELECT count(*) AS segments, sum(count)::integer AS chunks, (SELECT count(*) FROM index_blocks) AS blocks,
+         (SELECT max(block) FROM index_blocks) AS last FROM index_segments`,
+    )
+    expect([found?.segments, found?.chunks]).toEqual([1, 2600])
+    // One step of maintenance merges 128 blocks.
+    expect(found?.blocks).toBeGreaterThan(256)
+    expect(found?.last).toBe((found?.blocks ?? 0) - 1)
+    for (const [page, part] of [[0, 0] as const, [7, 64] as const, [19, 129] as const]) {
+      expect(await titles(store, `w${page}x${part}x39`)).toEqual([`Title of /${page}`])
+    }
+    expect(await titles(store, 'common')).toHaveLength(100)
+    await close()
+  })
+
   test('gives chunks of a page consecutive numbers under concurrent writes', async () => {
     const { store, db, close } = await open()
     await Promise.all(
