@@ -103,8 +103,8 @@ const MIN_BATCH_CHUNKS = 1024
 const MAX_QUICK_MERGE_BLOCKS = 64
 /** Limits of a transaction that blocks only other writers. */
 const LARGE_STEP: IndexStep = { chunks: 2048, blocks: 512 }
-/** Limits for a process that must respond again within some 50 ms; adding chunks takes longer. */
-export const SMALL_STEP: IndexStep = { chunks: 1024, blocks: 128 }
+/** Limits for a process that answers questions too: a merge must not keep it from responding for 50 ms. Adding chunks takes longer. */
+export const SMALL_STEP: IndexStep = { chunks: 1024, blocks: MAX_QUICK_MERGE_BLOCKS }
 /** Limits while a search waits. */
 export const BRIEF_STEP: IndexStep = { chunks: 256, blocks: MAX_QUICK_MERGE_BLOCKS }
 /** More small segments than this slow searches down. */
