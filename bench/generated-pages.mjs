@@ -5,10 +5,11 @@ import { createIdentifier, createRandom, createWords, pick, pickContent } from '
 export const CHUNKS_PER_PAGE = 25
 
 /** The same 1,000 questions each time. */
-export function createQueries() {
+export function createQueries(minWords = 2, maxWords = 6) {
   const random = createRandom(11)
   const words = createWords(50_000, createRandom(7))
-  return Array.from({ length: 1000 }, () => createQuery(2 + Math.floor(random() * 5), words, random))
+  const pickLength = () => minWords + Math.floor(random() * (maxWords - minWords + 1))
+  return Array.from({ length: 1000 }, () => createQuery(pickLength(), words, random))
 }
 
 /** Words as users type them: content words, frequent ones more often, sometimes a function word or a name. */

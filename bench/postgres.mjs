@@ -6,7 +6,7 @@
 //
 // Starts its own PostgreSQL, in memory. CPU time is given separately for this process and for all server processes, because wall time
 // depends on other load. The plans are read from the log of the server.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -14,6 +14,8 @@ import { startPostgres } from '../test/postgres/server.ts'
 import { createChunk, createRandom, createWords } from './corpus.mjs'
 import { CHUNKS_PER_PAGE, createAdoption, createQueries, createSource } from './generated-pages.mjs'
 import { cpuSeconds, option, printTable, quantile } from './measure.mjs'
+import { serverCpu } from './server-cpu.mjs'
+import { writeTsquery, writeTsvector } from './tsvector.mjs'
 
 const parts = (option('parts') ?? 'ledger,operations,chunks,filters,tsvector').split(',')
 const ledgerSizes = numbers('rows', [10_000, 100_000, 1_000_000])
@@ -34,9 +36,6 @@ const EXPLAINED_RUNS = 20
 const HOSTS = 500
 const ROUNDS = 40
 const RUNS = 2000
-
-/** Clock ticks per second; the value is the same on every Linux. */
-const TICKS_A_SECOND = 100
 
 /** Settings with which the server logs the plan of every statement. */
 const EXPLAIN_SETTINGS = {
@@ -463,31 +462,6 @@ async function measureTsvector() {
   await store.close()
 }
 
-/** The stems of a text with their positions, as a `tsvector` literal. */
-function writeTsvector(analyzer, text) {
-  const positions = new Map()
-  let position = 0
-  analyzer.visitTokens(text, (source, start, end) => {
-    const stem = analyzer.stem(source.slice(start, end))
-    positions.set(stem, [...(positions.get(stem) ?? []), ++position])
-  })
-  return [...positions].map(([stem, ofStem]) => `${quoteWord(stem)}:${ofStem.join()}`).join(' ')
-}
-
-/** A `tsquery` that matches any word of a question except stop words. */
-function writeTsquery(analyzer, query) {
-  const stems = new Set()
-  analyzer.visitTokens(query, (source, start, end) => {
-    const token = source.slice(start, end)
-    if (!analyzer.isStopWord(token)) stems.add(quoteWord(analyzer.stem(token)))
-  })
-  return [...stems].join(' | ')
-}
-
-function quoteWord(word) {
-  return `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
-}
-
 function printGrowth(rows, unit) {
   const [[, first]] = rows
   printTable(
@@ -512,11 +486,11 @@ function total(usage) {
 
 /** Cost per item of work on `count` items. */
 async function measure(work, count) {
-  const [clientBefore, serverBefore, since] = [process.cpuUsage(), serverCpu(), performance.now()]
+  const [clientBefore, serverBefore, since] = [process.cpuUsage(), serverCpu(server), performance.now()]
   await work()
   return {
     client: (cpuSeconds(clientBefore) * 1000) / count,
-    server: ((serverCpu() - serverBefore) * 1000) / count,
+    server: ((serverCpu(server) - serverBefore) * 1000) / count,
     wall: (performance.now() - since) / count,
   }
 }
@@ -529,29 +503,6 @@ async function timeEach(queries, work) {
     times.push(performance.now() - since)
   }
   return times
-}
-
-/** CPU seconds of all server processes, including those that have ended. */
-function serverCpu() {
-  const postmaster = Number(readFileSync(join(server.folder, 'data/postmaster.pid'), 'utf8').split('\n')[0])
-  const ticks = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => readTicks(pid, postmaster))
-  return ticks.reduce((sum, processTicks) => sum + processTicks, 0) / TICKS_A_SECOND
-}
-
-function readTicks(pid, postmaster) {
-  let stat
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  } catch {
-    // The process has ended meanwhile.
-    return 0
-  }
-  const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const [user, system, childUser, childSystem] = fields.slice(9, 13).map(Number)
-  if (Number(pid) === postmaster) return user + system + childUser + childSystem
-  return Number(parent) === postmaster ? user + system : 0
 }
 
 /** Summary of the plans that the server logs for the statements of a store, including those in triggers. */

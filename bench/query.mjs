@@ -1,65 +1,75 @@
-// Queries on a large library in an SQLite file through the real store, compared with FTS5 and its bm25() on the same tokens.
+// Questions to libraries of several sizes through the real stores, an SQLite file and PostgreSQL, compared with FTS5 and its bm25() and with
+// a `tsvector` with GIN and its ts_rank(), on the same tokens.
 //
-//   npm run bench query [--chunks 200000] [--engines pharos,fts5] [--limit 100]
+//   npm run bench query [-- --chunks 10000,100000,1000000] [--engines sqlite,fts5,postgres,tsvector] [--limit 10] [--folder <folder>] [--check 1000]
 //
-// Every engine runs in its own process on the same generated chunks, 25 per page. The whole library is built page by page, as a crawl does.
-// Then only the index is built again: the row `index alone` compares both engines.
+// Every engine runs in its own process on the same generated chunks, 25 per page. A library is built page by page, as a crawl does. With
+// `--folder`, libraries in files are kept there, and used again by the next run. `--check` compares this many answers with those of the
+// in-memory index, which scores every chunk.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import { startPostgres } from '../test/postgres/server.ts'
 import { createChunk, createRandom, createWords } from './corpus.mjs'
 import { CHUNKS_PER_PAGE, createAdoption, createQueries, createSource } from './generated-pages.mjs'
 import { connect } from './mcp-client.mjs'
 import { cpuSeconds, option, printTable, quantile } from './measure.mjs'
+import { serverCpu } from './server-cpu.mjs'
+import { writeTsquery, writeTsvector } from './tsvector.mjs'
 
-const chunkCount = Number(option('chunks') ?? 200_000)
-const engineNames = (option('engines') ?? 'pharos,fts5').split(',')
-const limit = Number(option('limit') ?? 100)
+const sizes = (option('chunks') ?? '10000,100000').split(',').map(Number)
+const engineNames = (option('engines') ?? 'sqlite,fts5,postgres,tsvector').split(',')
+const limit = Number(option('limit') ?? 10)
+const checkCount = Number(option('check') ?? 0)
+const SERVER_ENGINES = ['postgres', 'tsvector']
+/** Questions that are asked before the measurement. */
+const WARM_UP = 50
 
-const engines = { pharos: openPharos, fts5: openFts5 }
+const engines = { sqlite: openSqlite, fts5: openFts5, postgres: openPostgres, tsvector: openTsvector }
 
 const child = option('child')
-if (child) {
-  const folder = mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+if (child) console.log(JSON.stringify(await runChild(child)))
+else await compare()
+
+async function compare() {
+  const folder = option('folder') ?? mkdtempSync(join(tmpdir(), 'pharos-bench-'))
+  mkdirSync(folder, { recursive: true })
+  const server = engineNames.some((name) => SERVER_ENGINES.includes(name)) ? startPostgres() : undefined
   try {
-    console.log(JSON.stringify(await measure(child, join(folder, 'library.db'))))
+    for (const size of sizes) await compareAt(size, folder, server)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    server?.stop()
+    if (option('folder') === undefined) rmSync(folder, { recursive: true, force: true })
   }
-} else {
-  compare()
 }
 
-function compare() {
-  const results = engineNames.map((name) => {
-    const args = [
-      fileURLToPath(import.meta.url),
-      '--child',
-      name,
-      '--chunks',
-      String(chunkCount),
-      '--limit',
-      String(limit),
-    ]
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 })
-    if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
-    return JSON.parse(stdout)
-  })
-  console.log(`${chunkCount} chunks, ${results[0].queries} queries of 2 to 6 words, best ${limit}`)
+async function compareAt(size, folder, server) {
+  const results = []
+  for (const name of engineNames) {
+    const place = SERVER_ENGINES.includes(name)
+      ? await createDatabase(server, `${name}${size}`)
+      : join(folder, `${name}-${size}.db`)
+    const built = isBuilt(place) ? {} : startChild('build', name, place, size, server)
+    results.push({ name, ...built, ...startChild('ask', name, place, size, server) })
+  }
+  console.log(`\n${size} chunks, ${results[0].queries} questions of 3 to 12 words, best ${limit}`)
   const rows = [
     ['library and index, page by page, CPU s', 'libraryCpu', 1],
     ['index alone, CPU s', 'indexCpu', 1],
     ['longest transaction, ms', 'longest', 0],
-    ['index in the file, MB', 'megabytes', 1],
-    ['first query of a process, ms', 'first', 1],
-    ['query p50, ms', 'p50', 2],
-    ['query p95, ms', 'p95', 2],
-    ['query max, ms', 'max', 1],
+    ['index, MB', 'megabytes', 1],
+    ['first question of a process, ms', 'first', 1],
+    ['question p50, ms', 'p50', 2],
+    ['question p95, ms', 'p95', 2],
+    ['question max, ms', 'max', 1],
+    ['question, CPU ms', 'cpu', 2],
     ['60 words, ms', 'longQuery', 1],
-    ['resident set of the querying process, MB', 'rss', 0],
+    ['resident set of the asking process, MB', 'rss', 0],
+    ['answers that differ from those of all scores', 'differing', 0],
     ['search_docs over MCP p50, ms', 'serverP50', 2],
     ['search_docs over MCP p95, ms', 'serverP95', 2],
     ['resident set of the MCP server, MB', 'serverRss', 0],
@@ -70,26 +80,64 @@ function compare() {
   )
 }
 
-async function measure(name, path) {
-  if (option('path') !== undefined) return measureQueries(name, option('path'))
-  const random = createRandom(7)
-  const words = createWords(50_000, random)
-  const built = await engines[name](path).build(function* () {
-    for (let i = 0; i < chunkCount; i++) yield createChunk(i, words, random)
-  })
-  // Queries run in another process, so that memory used for building does not count.
-  const args = [fileURLToPath(import.meta.url), '--child', name, '--path', path, '--limit', String(limit)]
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 })
-  if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
-  const overMcp = name === 'pharos' ? await measureServer(path) : {}
-  return { name, ...built, ...JSON.parse(stdout), ...overMcp }
+function isBuilt(place) {
+  return !place.startsWith('postgres') && existsSync(place)
 }
 
-/** Sends the same queries to the MCP server, which answers with passages. */
+function startChild(task, name, place, size, server) {
+  const options = { child: task, engine: name, place, chunks: size, limit, check: checkCount, server: server?.folder }
+  const args = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [`--${key}`, `${value}`]))
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--max-old-space-size=8000', fileURLToPath(import.meta.url), ...args],
+    { encoding: 'utf8', maxBuffer: 1 << 26 },
+  )
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`)
+  return JSON.parse(stdout)
+}
+
+async function createDatabase(server, name) {
+  const admin = await connectTo(server.addressOf('postgres'))
+  await admin.query(`CREATE DATABASE ${name}`)
+  await admin.end()
+  return server.addressOf(name)
+}
+
+async function runChild(task) {
+  const place = option('place')
+  const engine = engines[option('engine')]
+  if (task === 'ask') return { ...(await measureQuestions(engine(place), place)), ...(await measureServer(place)) }
+  if (SERVER_ENGINES.includes(option('engine'))) return engine(place).build(createChunks)
+  // A library that is not complete must not be used again.
+  const built = await engine(`${place}.part`).build(createChunks)
+  for (const suffix of ['-wal', '-shm']) rmSync(`${place}.part${suffix}`, { force: true })
+  renameSync(`${place}.part`, place)
+  return built
+}
+
+function* createChunks() {
+  const random = createRandom(7)
+  const words = createWords(50_000, random)
+  for (let i = 0; i < sizes[0]; i++) yield createChunk(i, words, random)
+}
+
+function* createPages() {
+  let page = []
+  for (const chunk of createChunks()) {
+    page.push(chunk)
+    if (page.length < CHUNKS_PER_PAGE) continue
+    yield page
+    page = []
+  }
+  if (page.length > 0) yield page
+}
+
+/** Sends the same questions to the MCP server of a library in a file, which answers with passages. */
 async function measureServer(path) {
+  if (option('engine') !== 'sqlite') return {}
   const server = await connect(path)
   const times = []
-  for (const query of createQueries()) {
+  for (const query of createQueries(3, 12).slice(0, 300)) {
     const sentAt = performance.now()
     await server.call('search_docs', { query })
     times.push(performance.now() - sentAt)
@@ -99,52 +147,95 @@ async function measureServer(path) {
   return { serverP50: quantile(times, 0.5), serverP95: quantile(times, 0.95), serverRss }
 }
 
-async function measureQueries(name, path) {
-  const queries = createQueries()
+async function measureQuestions(engine) {
+  const queries = createQueries(3, 12)
   const begun = performance.now()
-  const search = await engines[name](path).openSearch()
-  await search('warm up')
+  const { ask, find, close } = await engine.open()
+  await ask('warm up')
   const first = performance.now() - begun
-  for (const query of queries.slice(0, 50)) await search(query)
+  for (const query of queries.slice(0, WARM_UP)) await ask(query)
   const times = []
+  const cpuBefore = [process.cpuUsage(), readServerCpu()]
   for (const query of queries) {
     const sentAt = performance.now()
-    await search(query)
+    await ask(query)
     times.push(performance.now() - sentAt)
   }
+  const cpu = ((cpuSeconds(cpuBefore[0]) + readServerCpu() - cpuBefore[1]) * 1000) / queries.length
   const [p50, p95, max] = [0.5, 0.95, 1].map((share) => quantile(times, share))
   const sentAt = performance.now()
-  await search(queries.slice(0, 15).join(' '))
+  await ask(queries.slice(0, 8).join(' '))
   const longQuery = performance.now() - sentAt
-  return { queries: queries.length, first, p50, p95, max, longQuery, rss: process.memoryUsage.rss() / 1e6 }
+  const rss = process.memoryUsage.rss() / 1e6
+  const checked = find && checkCount > 0 ? { differing: await countDiffering(find, queries.slice(0, checkCount)) } : {}
+  await close()
+  return { queries: queries.length, first, p50, p95, max, cpu, longQuery, rss, ...checked }
 }
 
-function openPharos(path) {
+function readServerCpu() {
+  return SERVER_ENGINES.includes(option('engine')) ? serverCpu({ folder: option('server') }) : 0
+}
+
+/** The number of answers that differ from those of the in-memory index in a chunk or in any bit of a score. */
+async function countDiffering(find, queries) {
+  const { SearchIndex } = await import('../dist/core/search/search-index.js')
+  const { CHUNK_FIELDS, chunkFields } = await import('../dist/core/retrieval/chunk-fields.js')
+  const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
+  const orders = []
+  const pageOf = (key) => String(Math.floor((Number(key) - 1) / CHUNKS_PER_PAGE))
+  const rankOf = (key) => orders[Number(key)]
+  const index = new SearchIndex({ fields: CHUNK_FIELDS, analyzer: textAnalyzer, pageOf, rankOf })
+  let number = 0
+  for (const page of createPages()) {
+    const { record } = createAdoption(page)
+    for (const chunk of record.chunks) {
+      orders[++number] = Number.parseInt(chunk.id.slice(0, 12), 16)
+      index.add(String(number), chunkFields({ ...chunk, title: record.page.title }))
+    }
+  }
+  let differing = 0
+  for (const query of queries) {
+    const found = (await find(query)).map((hit) => [hit.number, hit.score, hit.pageScore])
+    const expected = index.search(query, { limit }).map(({ key, score, pageScore }) => [Number(key), score, pageScore])
+    if (JSON.stringify(found) !== JSON.stringify(expected)) differing++
+  }
+  return differing
+}
+
+/** Writes all pages into a store, indexes them, and measures both. */
+async function buildLibrary(store) {
+  await store.addSource(createSource())
+  const start = process.cpuUsage()
+  const serverStart = readServerCpu()
+  let longest = 0
+  for (const page of createPages()) {
+    const begun = performance.now()
+    await store.adopt(createAdoption(page))
+    longest = Math.max(longest, performance.now() - begun)
+  }
+  await store.indexMissingChunks()
+  return { libraryCpu: cpuSeconds(start) + readServerCpu() - serverStart, longest }
+}
+
+/** How a store answers: with the texts of the hits, and as found. */
+async function openStore(store) {
+  const { searchHits } = await import('../dist/library/search/hits.js')
+  return {
+    ask: (query) => searchHits(store, { query, limit }),
+    find: (query) => store.search({ query, limit }),
+    close: () => store.close(),
+  }
+}
+
+function openSqlite(path) {
   const open = async () => {
     const { openSqliteStore } = await import('../dist/store/sqlite/store.js')
     return openSqliteStore(path)
   }
   return {
-    async build(chunks) {
+    async build() {
       const store = await open()
-      await store.addSource(createSource())
-      const start = process.cpuUsage()
-      let longest = 0
-      let page = []
-      const flush = async () => {
-        if (page.length === 0) return
-        const begun = performance.now()
-        await store.adopt(createAdoption(page))
-        longest = Math.max(longest, performance.now() - begun)
-        page = []
-      }
-      for (const chunk of chunks()) {
-        page.push(chunk)
-        if (page.length === CHUNKS_PER_PAGE) await flush()
-      }
-      await flush()
-      await store.indexMissingChunks()
-      const libraryCpu = cpuSeconds(start)
+      const built = await buildLibrary(store)
       await store.close()
       const db = new Sqlite(path)
       const megabytes = sizeOf(db, 'index_%')
@@ -157,19 +248,87 @@ function openPharos(path) {
       const { chunks: all, indexed } = await reopened.readIndexState()
       if (indexed < all) throw new Error(`the index has ${indexed} of ${all} chunks`)
       await reopened.close()
-      return { libraryCpu, indexCpu, longest, megabytes }
+      return { ...built, indexCpu, megabytes }
     },
-    async openSearch() {
-      const { searchHits } = await import('../dist/library/search/hits.js')
+    open: async () => openStore(await open()),
+  }
+}
+
+function openPostgres(address) {
+  const open = async () => {
+    const { openPostgresStore } = await import('../dist/store/postgres/store.js')
+    return openPostgresStore(address)
+  }
+  return {
+    async build() {
       const store = await open()
-      return (query) => searchHits(store, { query, limit })
+      const built = await buildLibrary(store)
+      await store.close()
+      const client = await connectTo(address)
+      await client.query('VACUUM ANALYZE')
+      const { rows } = await client.query(
+        `SELECT ((pg_total_relation_size('index_blocks') + pg_total_relation_size('index_segments')) / 1e6)::float AS megabytes`,
+      )
+      await client.end()
+      return { ...built, megabytes: rows[0].megabytes }
+    },
+    open: async () => openStore(await open()),
+  }
+}
+
+/** PostgreSQL's own index: the same stems in a `tsvector`, candidates by GIN, and a rank that knows neither rare words nor long texts. */
+function openTsvector(address) {
+  return {
+    async build(chunks) {
+      const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
+      const client = await connectTo(address)
+      await client.query('CREATE TABLE texts (id bigint PRIMARY KEY, words tsvector NOT NULL)')
+      await client.query('CREATE INDEX texts_by_word ON texts USING gin (words)')
+      const [start, serverStart] = [process.cpuUsage(), readServerCpu()]
+      let id = 0
+      let batch = []
+      const flush = async () => {
+        await client.query(
+          'INSERT INTO texts SELECT id, words::tsvector FROM unnest($1::bigint[], $2::text[]) t (id, words)',
+          [batch.map((_, i) => id - batch.length + i + 1), batch],
+        )
+        batch = []
+      }
+      for (const { title, heading, symbol, body } of chunks()) {
+        id++
+        batch.push(writeTsvector(textAnalyzer, `${title} ${heading} ${symbol} ${body}`))
+        if (batch.length === 512) await flush()
+      }
+      if (batch.length > 0) await flush()
+      const indexCpu = cpuSeconds(start) + readServerCpu() - serverStart
+      await client.query('VACUUM ANALYZE')
+      const { rows } = await client.query(`SELECT (pg_total_relation_size('texts') / 1e6)::float AS megabytes`)
+      await client.end()
+      return { indexCpu, megabytes: rows[0].megabytes }
+    },
+    async open() {
+      const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
+      const client = await connectTo(address)
+      const ask = (query) =>
+        client.query(
+          `SELECT id FROM texts, (SELECT $1::tsquery AS q) asked WHERE words @@ q ORDER BY ts_rank(words, q) DESC LIMIT ${limit}`,
+          [writeTsquery(textAnalyzer, query)],
+        )
+      return { ask, close: () => client.end() }
     },
   }
 }
 
+async function connectTo(address) {
+  const client = new pg.Client({ connectionString: address })
+  await client.connect()
+  await client.query('SET search_path TO pharos, public')
+  return client
+}
+
 /** The former index of the store, an FTS5 table: stems joined by spaces, with positions, and one score over all columns. */
 function openFts5(path) {
-  const open = async () => {
+  const openFile = async () => {
     const { textAnalyzer } = await import('../dist/core/text/analyzer.js')
     const db = new Sqlite(path)
     db.pragma('journal_mode = WAL')
@@ -188,7 +347,7 @@ function openFts5(path) {
   }
   return {
     async build(chunks) {
-      const { db, stemOf, visit } = await open()
+      const { db, stemOf, visit } = await openFile()
       db.exec(`CREATE VIRTUAL TABLE chunk_index USING fts5 (title, headings, body, content = '', contentless_delete = 1,
         tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_\`{|}~'")`)
       const insert = db.prepare('INSERT INTO chunk_index (rowid, title, headings, body) VALUES (?, ?, ?, ?)')
@@ -225,19 +384,20 @@ function openFts5(path) {
       db.close()
       return { indexCpu: cpu, longest, megabytes }
     },
-    async openSearch() {
-      const { db, stemOf, visit, isStopWord } = await open()
+    async open() {
+      const { db, stemOf, visit, isStopWord } = await openFile()
       const select = db.prepare(
         `SELECT rowid, -bm25(chunk_index, 2.0, 1.5, 1.0) AS score FROM chunk_index WHERE chunk_index MATCH ?
          ORDER BY score DESC LIMIT ?`,
       )
-      return async (query) => {
+      const ask = async (query) => {
         const words = new Set()
         visit(query, (token) => {
           if (!isStopWord(token)) words.add(`"${stemOf(token)}"`)
         })
         return words.size === 0 ? [] : select.all([...words].join(' OR '), limit)
       }
+      return { ask, close: () => db.close() }
     },
   }
 }

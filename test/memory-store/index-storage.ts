@@ -5,8 +5,9 @@ import type {
   IndexState,
   IndexStorage,
   NewChunk,
+  UnfinishedSegment,
 } from '../../src/core/retrieval/index-storage.ts'
-import type { EncodedSegment } from '../../src/core/search/segment.ts'
+import type { EncodedSegment } from '../../src/core/search/segments/segment.ts'
 
 /** The chunks of a store that an index covers. */
 export interface IndexedChunks {
@@ -22,6 +23,7 @@ export function createIndexStorage({ chunks, pages, newest }: IndexedChunks): In
   let dead: DeadChunkRange[] = []
   let stale: ChunkRange[] = []
   let state: IndexState = { format: '', last: 0, generation: 0 }
+  let unfinished: (UnfinishedSegment & Pick<EncodedSegment, 'blocks' | 'directory'>) | undefined
   let segmentCount = 0
 
   return {
@@ -41,7 +43,21 @@ export function createIndexStorage({ chunks, pages, newest }: IndexedChunks): In
     },
     removeSegment: (id) => {
       segments.delete(id)
+      if (unfinished?.id === id) unfinished = undefined
       dead = dead.filter(({ segment }) => segment !== id)
+    },
+    readUnfinished: () => unfinished,
+    beginSegment: (mergeState) => {
+      unfinished = { id: ++segmentCount, state: mergeState, blocks: [], directory: new Uint8Array(0) }
+    },
+    extendSegment: (id, { blocks, directory }, mergeState) => {
+      const written = unfinished ?? { blocks: [], directory: [] }
+      const joined = Uint8Array.of(...written.directory, ...directory)
+      unfinished = { id, state: mergeState, blocks: [...written.blocks, ...blocks], directory: joined }
+    },
+    finishSegment: (id, documents) => {
+      if (unfinished) segments.set(id, { ...unfinished, ...documents })
+      unfinished = undefined
     },
     listDead: () => dead.toSorted((a, b) => a.segment - b.segment || a.first - b.first),
     addDead: (run) => {
@@ -56,6 +72,7 @@ export function createIndexStorage({ chunks, pages, newest }: IndexedChunks): In
     },
     clear: () => {
       segments.clear()
+      unfinished = undefined
       dead = []
       stale = []
     },

@@ -237,6 +237,32 @@ describe('the index in PostgreSQL', () => {
     await close()
   })
 
+  test('merges large segments in several transactions, and has few at rest', async () => {
+    const { store, db, close } = await open()
+    const write = (page: number, part: number): string =>
+      Array.from({ length: 40 }, (_, word) => `w${page}x${part}x${word}`).join(' ')
+    for (let page = 0; page < 20; page++) {
+      const text = Array.from({ length: 130 }, (_, part) => `common ${write(page, part)}`).join('\n---\n')
+      await writePage(store, 'docs', `/${page}`, text)
+    }
+    await store.indexMissingChunks()
+    const segments = await db.all<{ count: number; blocks: number; last: number }>(
+      `SELECT count, (SELECT count(*) FROM index_blocks WHERE segment = s.id) AS blocks,
+         (SELECT max(block) FROM index_blocks WHERE segment = s.id) AS last FROM index_segments s ORDER BY count DESC`,
+    )
+    // Pages were written while others were indexed, so there may be a second segment, much smaller than the first.
+    expect(segments.length).toBeLessThan(3)
+    expect(segments.reduce((sum, { count }) => sum + count, 0)).toBe(2600)
+    // One step of maintenance merges 64 blocks.
+    expect(segments[0]?.blocks).toBeGreaterThan(128)
+    for (const { blocks, last } of segments) expect(last).toBe(blocks - 1)
+    for (const [page, part] of [[0, 0] as const, [7, 64] as const, [19, 129] as const]) {
+      expect(await titles(store, `w${page}x${part}x39`)).toEqual([`Title of /${page}`])
+    }
+    expect(await titles(store, 'common')).toHaveLength(100)
+    await close()
+  })
+
   test('gives chunks of a page consecutive numbers under concurrent writes', async () => {
     const { store, db, close } = await open()
     await Promise.all(

@@ -4,6 +4,9 @@ import { findDefinitions } from './definitions.ts'
 /** The fields by which a chunk of a library is found, with the weight of an occurrence in each. */
 export const CHUNK_FIELDS = { head: 2, definitions: 2, body: 1 } as const
 
+/** The weights of the fields, in their order. */
+export const CHUNK_WEIGHTS: readonly number[] = Object.values(CHUNK_FIELDS)
+
 /** The indexed parts of a chunk. */
 export type IndexedChunk = Pick<Chunk, 'path' | 'kind' | 'headingPath' | 'symbol' | 'content'> & {
   /** Title of the page. */

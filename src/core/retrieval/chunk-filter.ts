@@ -1,6 +1,6 @@
 import { slugify } from '../chunk/slug.ts'
 import type { Chunk, Kind } from '../model.ts'
-import type { IndexEntry } from '../search/entry-table.ts'
+import type { IndexEntry } from '../search/segments/entry-table.ts'
 import { normalizePercent } from '../url/key.ts'
 import { findGlobProblem, matchesPathGlob, parsePathGlob } from '../url/path-glob.ts'
 import { type ContentType, readTraits } from './content-type.ts'

@@ -1,22 +1,21 @@
-import { readEntryTable } from '../search/entry-table.ts'
 import type { Explanation } from '../search/explain.ts'
 import type { MissingWord } from '../search/ranked-query.ts'
 import {
   type EncodedSegment,
-  mergeSegments,
+  openSegment,
   type Segment,
   SegmentBuilder,
   type SegmentView,
-} from '../search/segment.ts'
-import { SegmentSearch } from '../search/segment-search.ts'
-import { BlockDirectory } from '../search/term-blocks.ts'
+} from '../search/segments/segment.ts'
+import { SegmentSearch } from '../search/segments/segment-search.ts'
 import { createCachingAnalyzer, textAnalyzer } from '../text/analyzer.ts'
-import { CHUNK_FIELDS, chunkFields } from './chunk-fields.ts'
+import { CHUNK_FIELDS, CHUNK_WEIGHTS, chunkFields } from './chunk-fields.ts'
 import { type ChunkTests, cachePageTest, createEntryFilter } from './chunk-filter.ts'
 import { type ContentType, type ContentTypeCounts, readTraits, writeTraits } from './content-type.ts'
 import { symbolsOf } from './definitions.ts'
+import { IndexMerges } from './index-merges.ts'
 import type { ChunkRange, DeadChunkRange, IndexState, IndexStorage, NewChunk, SegmentRecord } from './index-storage.ts'
-import { chooseMergeInputs, FAN_IN, MAX_SEGMENT_CHUNKS } from './merge-choice.ts'
+import { FAN_IN, MAX_SEGMENT_CHUNKS } from './merge-choice.ts'
 
 /**
  * The full-text index over the chunks of a library, by their numbers. It adds new chunks by the hundred, because one page at a time would
@@ -29,6 +28,8 @@ export interface ChunkIndex {
   notifyNewChunks(last: number): void
   /** Whether work is due before a search: missing chunks, or very many segments. */
   isBehind(): boolean
+  /** Whether segments should be merged when there is time. */
+  hasMerges(): boolean
   /** Adds some new chunks, or merges a few segments; false when no work within these limits is left. */
   advance(step?: IndexStep): boolean
   /** How many chunks there are, and how many of them a search finds. */
@@ -49,8 +50,8 @@ export interface ChunkIndex {
 export interface IndexStep {
   /** Maximum number of chunks to add. */
   readonly chunks: number
-  /** Maximum number of chunks to merge when none were added. */
-  readonly merged: number
+  /** Maximum number of blocks to merge, of 4 kB each. */
+  readonly blocks: number
 }
 
 /** A search in the index. */
@@ -90,23 +91,22 @@ export interface ChunkMatch {
 }
 
 const FIELD_NAMES = Object.keys(CHUNK_FIELDS) as (keyof typeof CHUNK_FIELDS)[]
-const { length: FIELD_COUNT } = FIELD_NAMES
 
 /** Must change whenever the same chunks are to be indexed differently: libraries then rebuild their index from their chunks. */
-const INDEX_VERSION = 3
+const INDEX_VERSION = 4
 const FORMAT = [INDEX_VERSION, textAnalyzer.id, ...FIELD_NAMES].join(' ')
 
 /** Number of new chunks that justifies a transaction on the index. */
 const MIN_BATCH_CHUNKS = 1024
 
-/** Maximum number of chunks to merge in a transaction that also added chunks. */
-const MAX_QUICK_MERGE_CHUNKS = 1024
+/** Maximum number of blocks to merge in a transaction that also added chunks, or while a search waits. */
+const MAX_QUICK_MERGE_BLOCKS = 64
 /** Limits of a transaction that blocks only other writers. */
-const LARGE_STEP: IndexStep = { chunks: 2048, merged: MAX_SEGMENT_CHUNKS }
-/** Limits for a process that must respond again within a fraction of a second, the time of the largest merge. */
-export const SMALL_STEP: IndexStep = { chunks: 1024, merged: MAX_SEGMENT_CHUNKS }
+const LARGE_STEP: IndexStep = { chunks: 2048, blocks: 512 }
+/** Limits for a process that answers questions too: a merge must not keep it from responding for 50 ms. Adding chunks takes longer. */
+export const SMALL_STEP: IndexStep = { chunks: 1024, blocks: MAX_QUICK_MERGE_BLOCKS }
 /** Limits while a search waits. */
-export const BRIEF_STEP: IndexStep = { chunks: 256, merged: MAX_QUICK_MERGE_CHUNKS }
+export const BRIEF_STEP: IndexStep = { chunks: 256, blocks: MAX_QUICK_MERGE_BLOCKS }
 /** More small segments than this slow searches down. */
 const MAX_SMALL_SEGMENTS = 3 * FAN_IN
 
@@ -120,11 +120,13 @@ class StoredChunkIndex implements ChunkIndex {
   readonly #cache = new Map<number, Segment>()
   /** The number of the newest chunk when segments to merge were last looked for. */
   #lastMergeCheck = 0
+  readonly #merges: IndexMerges
   #cachedCount: { readonly generation: number; readonly smallSegments: number } | undefined
   #cachedSearch: { readonly generation: number; readonly search: SegmentSearch } | undefined
 
   constructor(storage: IndexStorage) {
     this.#storage = storage
+    this.#merges = new IndexMerges(storage, (records) => this.#createViews(records))
   }
 
   notifyNewChunks(last: number): void {
@@ -134,12 +136,16 @@ class StoredChunkIndex implements ChunkIndex {
       this.advance()
     } else if (state.format === FORMAT && last - this.#lastMergeCheck >= MIN_BATCH_CHUNKS) {
       this.#lastMergeCheck = last
-      this.#mergeSome(MAX_SEGMENT_CHUNKS)
+      this.#mergeSome(LARGE_STEP.blocks, false)
     }
   }
 
   isBehind(): boolean {
     return !isNewer(this.#storage.readState().format) && (this.#lacksChunks() || this.#hasManySegments())
+  }
+
+  hasMerges(): boolean {
+    return this.#storage.readState().format === FORMAT && this.#merges.isDue()
   }
 
   // An arrow function, because a store passes it on without its object.
@@ -202,16 +208,16 @@ class StoredChunkIndex implements ChunkIndex {
     }
   }
 
-  advance({ chunks, merged }: IndexStep = LARGE_STEP): boolean {
+  advance({ chunks, blocks }: IndexStep = LARGE_STEP): boolean {
     const { format } = this.#storage.readState()
     if (isNewer(format)) return false
     if (format !== FORMAT) {
       this.#storage.clear()
       this.#updateState({ format: FORMAT, last: 0 })
     }
-    if (merged > MAX_QUICK_MERGE_CHUNKS && this.#hasManySegments() && this.#mergeSome(merged)) return true
+    if (this.#hasManySegments() && this.#mergeSome(blocks, false)) return true
     const hasAdded = this.#addChunks(chunks)
-    return this.#mergeSome(hasAdded ? MAX_QUICK_MERGE_CHUNKS : merged) || hasAdded
+    return this.#mergeSome(hasAdded ? MAX_QUICK_MERGE_BLOCKS : blocks, !hasAdded) || hasAdded
   }
 
   remove(first: number, count: number): void {
@@ -225,12 +231,8 @@ class StoredChunkIndex implements ChunkIndex {
   }
 
   #loadSegment(id: number): Segment {
-    const { documents, directory, readBlock } = this.#storage.openSegment(id)
-    return {
-      table: readEntryTable(documents, FIELD_COUNT),
-      directory: new BlockDirectory(directory),
-      readBlock,
-    }
+    const stored = this.#storage.openSegment(id)
+    return openSegment(stored, CHUNK_WEIGHTS, stored.readBlock)
   }
 
   #createViews(records: readonly SegmentRecord[]): SegmentView[] {
@@ -293,15 +295,10 @@ class StoredChunkIndex implements ChunkIndex {
     return true
   }
 
-  /** Merges some segments if there are many, with at most this many chunks; false if there is nothing to do. */
-  #mergeSome(maxChunks: number): boolean {
-    const inputs = chooseMergeInputs(this.#storage.listSegments(), this.#storage.listDead(), maxChunks)
-    if (inputs.length === 0) return false
-    const merged = mergeSegments(this.#createViews(inputs), FIELD_COUNT, analyzer)
-    for (const { id } of inputs) this.#storage.removeSegment(id)
-    if (merged) this.#storage.addSegment(merged)
-    this.#updateState()
-    return true
+  #mergeSome(maxBlocks: number, isAtRest: boolean): boolean {
+    const outcome = this.#merges.run(maxBlocks, isAtRest)
+    if (outcome === 'changed') this.#updateState()
+    return outcome !== 'none'
   }
 
   /** Whether there are so many segments that searches slow down. */
@@ -332,7 +329,7 @@ function isNewer(format: string): boolean {
 }
 
 function buildSegment(chunks: readonly NewChunk[]): EncodedSegment {
-  const builder = new SegmentBuilder(analyzer, FIELD_COUNT)
+  const builder = new SegmentBuilder(analyzer, CHUNK_WEIGHTS)
   for (const chunk of chunks) {
     const { number, source, page } = chunk
     const fields = chunkFields(chunk)

@@ -1,4 +1,4 @@
-import type { EncodedSegment, Segment } from '../search/segment.ts'
+import type { EncodedSegment, Segment } from '../search/segments/segment.ts'
 import type { IndexedChunk } from './chunk-fields.ts'
 import type { FilteredChunk, FilteredPage } from './chunk-filter.ts'
 
@@ -20,8 +20,16 @@ export interface IndexStorage {
   openSegment(id: number): Pick<EncodedSegment, 'documents' | 'directory'> & Pick<Segment, 'readBlock'>
   /** Adds a segment under an id that was never used before. */
   addSegment(segment: EncodedSegment): void
-  /** Removes a segment with its runs of dead chunks. */
+  /** Removes a segment with its runs of dead chunks, or an unfinished segment. */
   removeSegment(id: number): void
+  /** The unfinished segment: the output of a merge that takes several transactions. Searches do not see it. */
+  readUnfinished(): UnfinishedSegment | undefined
+  /** Begins a segment; there must be no other unfinished one. */
+  beginSegment(state: Uint8Array): void
+  /** Adds blocks to the unfinished segment, with the state of the merge after them. */
+  extendSegment(id: number, part: Pick<EncodedSegment, 'blocks' | 'directory'>, state: Uint8Array): void
+  /** Turns the unfinished segment into one that is searched. */
+  finishSegment(id: number, documents: Omit<EncodedSegment, 'blocks' | 'directory'>): void
   /** In the order of segments and numbers. */
   listDead(): DeadChunkRange[]
   addDead(run: DeadChunkRange): void
@@ -41,6 +49,13 @@ export interface IndexStorage {
   readChunks(run: ChunkRange, limit: number): NewChunk[]
   readPage(page: number): FilteredPage | undefined
   readChunk(number: number): (FilteredChunk & { readonly page: number }) | undefined
+}
+
+/** A segment that is being written in several transactions. */
+export interface UnfinishedSegment {
+  readonly id: number
+  /** The state of the merge, as it was last given. */
+  readonly state: Uint8Array
 }
 
 /** The progress of an index. */

@@ -1,17 +1,28 @@
 import type { DeadChunkRange, SegmentRecord } from './index-storage.ts'
 
-/** Number of segments of similar size that triggers a merge. */
+/** Number of segments of similar size that triggers a merge while chunks are being added. */
 export const FAN_IN = 8
-/** Largest number of chunks in a segment: other writers wait for a merge, and twice the size takes twice as long. */
-export const MAX_SEGMENT_CHUNKS = 8192
+/** Largest number of chunks in a segment. A question reads a block of each segment for each of its words. */
+export const MAX_SEGMENT_CHUNKS = 65_536
 /** Segments are merged when many are smaller than one of these sizes. Larger ones are merged only if most of their chunks are dead. */
-const MERGE_TIERS = [2 * FAN_IN, 128, 1024, MAX_SEGMENT_CHUNKS / 2] as const
+const MERGE_TIERS = [2 * FAN_IN, 128, 1024, 8192, MAX_SEGMENT_CHUNKS / 2] as const
+/** At rest, a segment is merged with smaller ones unless it has more than this many times their chunks. */
+const REST_RATIO = 2
 
-/** The segments that are best merged now, with at most this many chunks; none if a merge is not worthwhile. */
+interface MeasuredSegment {
+  readonly record: SegmentRecord
+  /** Number of chunks that are not dead. */
+  readonly living: number
+}
+
+/**
+ * The segments that are best merged now, none if a merge is not worthwhile. At rest, when no chunks are left to add, few segments are
+ * merged too, so that a library has one segment, or some of very different sizes.
+ */
 export function chooseMergeInputs(
   records: readonly SegmentRecord[],
   dead: readonly DeadChunkRange[],
-  maxChunks: number,
+  isAtRest: boolean,
 ): SegmentRecord[] {
   const deadById = new Map<number, number>()
   for (const { segment, first, last } of dead) deadById.set(segment, (deadById.get(segment) ?? 0) + last - first + 1)
@@ -20,26 +31,36 @@ export function chooseMergeInputs(
     living: Math.max(0, record.count - (deadById.get(record.id) ?? 0)),
   }))
   const mostlyDead = segments.filter(({ record, living }) => living * 2 < record.count)
-  const chosen = limitSize(mostlyDead, maxChunks)
-  if (chosen.length > 0) return chosen
+  if (mostlyDead.length > 0) return limitSize(mostlyDead)
   for (const size of MERGE_TIERS) {
     const small = segments.filter(({ living }) => living < size)
     if (small.length < FAN_IN) continue
-    const inputs = limitSize(small, maxChunks)
-    return inputs.length > 1 ? inputs : []
+    const inputs = limitSize(small)
+    if (inputs.length > 1) return inputs
   }
-  return []
+  return isAtRest ? chooseAtRest(segments) : []
 }
 
-/** The oldest segments that together have at most this many chunks; a segment that is too large is skipped. */
-function limitSize(
-  segments: readonly { readonly record: SegmentRecord; readonly living: number }[],
-  maxChunks: number,
-): SegmentRecord[] {
+/** The smallest segments, up to the last one that is not much larger than all smaller ones together. */
+function chooseAtRest(segments: readonly MeasuredSegment[]): SegmentRecord[] {
+  const ascending = segments.toSorted((a, b) => a.living - b.living)
+  let sum = 0
+  let chosenCount = 0
+  for (const [i, { living }] of ascending.entries()) {
+    if (sum + living > MAX_SEGMENT_CHUNKS) break
+    if (i > 0 && living <= REST_RATIO * sum) chosenCount = i + 1
+    sum += living
+  }
+  const chosen = new Set(ascending.slice(0, chosenCount).map(({ record }) => record))
+  return segments.map(({ record }) => record).filter((record) => chosen.has(record))
+}
+
+/** The oldest segments that together have at most the chunks of a segment; one that is too large is skipped. */
+function limitSize(segments: readonly MeasuredSegment[]): SegmentRecord[] {
   const chosen: SegmentRecord[] = []
   let sum = 0
   for (const { record, living } of segments) {
-    if (sum + living > maxChunks) continue
+    if (sum + living > MAX_SEGMENT_CHUNKS) continue
     sum += living
     chosen.push(record)
   }

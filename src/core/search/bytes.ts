@@ -117,3 +117,10 @@ export class ByteReader {
     return decoder.decode(this.readBytes(this.readNumber()))
   }
 }
+
+/** A copy of an array with another length. */
+export function resize(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  const resized = new Uint32Array(length)
+  resized.set(array.subarray(0, length))
+  return resized
+}

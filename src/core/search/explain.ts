@@ -1,5 +1,4 @@
-import { hasPosting } from './postings.ts'
-import type { RankedQuery } from './ranked-query.ts'
+import { type RankedQuery, sumFrequencies } from './ranked-query.ts'
 import type { RankedEntry, Ranking } from './ranking.ts'
 
 /** The origin of the score of a hit: the sum of `parts` and `pairs`. */
@@ -34,7 +33,7 @@ export function explainAll(
   )
   return ranked.map(({ document, pairs }, i) => {
     const parts = (contributions[i] ?? []).map(({ word, frequencies, matches, score }): ScorePart => {
-      const ids = [...word.exact, ...word.variants].filter((id) => hasPosting(query.postings, id, document))
+      const ids = [...word.exact, ...word.variants].filter((id) => sumFrequencies(query, [id], document).some(Boolean))
       const counts = fields.map((field, f) => [field, frequencies[f] ?? 0] as const).filter(([, count]) => count > 0)
       return { word: word.word, fields: Object.fromEntries(counts), terms: ids.map(nameOf), documents: matches, score }
     })

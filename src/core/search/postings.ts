@@ -159,15 +159,6 @@ export function findLowerBound(numbers: Uint32Array, from: number, to: number, w
   return low
 }
 
-/** Whether a document contains a term. */
-export function hasPosting(
-  postings: Pick<WeightedPostings, 'offsets' | 'documents'>,
-  term: number,
-  document: number,
-): boolean {
-  return findPosting(postings, term, document) >= 0
-}
-
 /** Index of the posting of a term and a document, or -1. */
 export function findPosting(
   { offsets, documents }: Pick<WeightedPostings, 'offsets' | 'documents'>,

@@ -26,6 +26,30 @@ export interface WeightedPostings {
   readonly frequencies: Float32Array
 }
 
+/** How the occurrences of a word in a document become a score. */
+export interface ScoreFormula {
+  /** The norm of a document is `normBase + normSlope · length`. */
+  readonly normBase: number
+  readonly normSlope: number
+  readonly exactBonus: number
+  /** The rarity of a word that this many documents match. */
+  readonly rarityOf: (matches: number) => number
+}
+
+/**
+ * Scores documents by some words of a query. The score is the sum over the words in their order, so that every scorer gives the same bits.
+ */
+export type Scorer = (words: readonly QueryWord[], formula: ScoreFormula) => OpenScores
+
+/** The scores of the documents for some words, valid until the next call of the scorer. */
+export interface OpenScores {
+  /** How many documents match each word. */
+  readonly matches: readonly number[]
+  /** The best documents, best first. `accept`, which may be slow, is called in the order of the scores until there are enough. */
+  findBest(limit: number, accept: ((document: number) => boolean) | undefined): number[]
+  scoreOf(document: number): number
+}
+
 /** A query, resolved to the terms of one index. */
 export interface RankedQuery {
   readonly words: readonly QueryWord[]
@@ -35,7 +59,9 @@ export interface RankedQuery {
   readonly averageLength: number
   /** The average length of their pages. Needed only where the collection has pages. */
   readonly averagePageLength?: number
-  readonly postings: WeightedPostings
+  readonly score: Scorer
+  /** The postings of some documents and of their whole pages, at least. */
+  readonly readPostings: (documents: readonly number[]) => WeightedPostings
   readonly findPairs: PairFinder
   /** Occurrences of a term in a document, by field. */
   readonly frequenciesOf: (term: number, document: number) => ArrayLike<number>
@@ -75,7 +101,8 @@ export function sumWeights(words: readonly QueryWord[], rarities: Float64Array):
 
 /** The matching terms and the missing words of each document, in the order of `documents`. */
 export function describeMatches(
-  { words, postings }: RankedQuery,
+  words: readonly QueryWord[],
+  postings: WeightedPostings,
   rarities: Float64Array,
   documents: readonly number[],
 ): Pick<RankedEntry, 'terms' | 'missing'>[] {
@@ -120,7 +147,7 @@ export function weighPostings(
   postings: readonly Postings[],
   weights: readonly number[],
   words: readonly QueryWord[],
-): Pick<RankedQuery, 'postings' | 'frequenciesOf'> {
+): { readonly postings: WeightedPostings } & Pick<RankedQuery, 'readPostings' | 'frequenciesOf'> {
   const terms = new Set(words.flatMap(({ exact, variants }) => [...exact, ...variants]))
   const offsets = new Uint32Array((postings[0]?.offsets.length ?? 1) + 1)
   const documents: number[] = []
@@ -142,8 +169,6 @@ export function weighPostings(
   }
   const frequenciesOf = (term: number, document: number): number[] =>
     postings.map((field) => field.frequencies[findPosting(field, term, document)] ?? 0)
-  return {
-    postings: { offsets, documents: Uint32Array.from(documents), frequencies: Float32Array.from(frequencies) },
-    frequenciesOf,
-  }
+  const weighed = { offsets, documents: Uint32Array.from(documents), frequencies: Float32Array.from(frequencies) }
+  return { postings: weighed, readPostings: () => weighed, frequenciesOf }
 }

@@ -1,10 +1,11 @@
 import type { Analyzer } from './analyzer.ts'
-import { ByteWriter } from './bytes.ts'
+import { ByteWriter, resize } from './bytes.ts'
+import { ExhaustiveScorer } from './exhaustive-scorer.ts'
 import { type Explanation, explainAll } from './explain.ts'
 import { PageNumbering, sumLengths, weighLengths } from './lengths.ts'
 import { buildPostings, type EncodedEntries, type Postings, type TermEntry } from './postings.ts'
 import { type Completion, QueryTerms } from './query-terms.ts'
-import { type RankedQuery, weighPostings } from './ranked-query.ts'
+import { type QueryWord, type RankedQuery, type ScoreFormula, weighPostings } from './ranked-query.ts'
 import { DEFAULT_RANKING, type RankedEntry, Ranking, type RankingOptions } from './ranking.ts'
 import { readIndex, writeIndex } from './saved-index.ts'
 import { runSteps, type Steps, sortInSteps } from './steps.ts'
@@ -59,6 +60,7 @@ interface IndexSnapshot {
   readonly postings: readonly Postings[]
   readonly findPairs: RankedQuery['findPairs']
   readonly ranking: Ranking
+  readonly scorer: ExhaustiveScorer
   readonly averageLength: number
   readonly averagePageLength: number | undefined
   /** Numbers of all terms in their order, computed on first use. */
@@ -165,15 +167,18 @@ export class SearchIndex {
   /** The documents that match a query best, best first; equal scores in the order of `rankOf`, or else of their keys. */
   search(query: string, options: SearchOptions = {}): SearchHit[] {
     const { limit = 10, filter, explain = false, completes = false } = options
-    const { keys, ranking, averageLength, averagePageLength, postings, findPairs } = runSteps(this.#openSnapshot())
+    const snapshot = runSteps(this.#openSnapshot())
+    const { keys, ranking, scorer, averageLength, averagePageLength, findPairs } = snapshot
     const words = this.#queryTerms.find(query, completes)
+    const { postings, ...reading } = weighPostings(snapshot.postings, this.#weights, words)
     const rankedQuery = {
       words,
       count: keys.length,
       averageLength,
       ...(averagePageLength !== undefined && { averagePageLength }),
       findPairs,
-      ...weighPostings(postings, this.#weights, words),
+      score: (ofQuery: readonly QueryWord[], formula: ScoreFormula) => scorer.score(postings, ofQuery, formula),
+      ...reading,
     }
     const accept = filter && ((document: number) => filter(keys[document] ?? ''))
     const ranked = ranking.rank(rankedQuery, limit, accept)
@@ -360,14 +365,15 @@ export class SearchIndex {
     const averageLength = totalLength / Math.max(1, keys.length)
     const pages = numbering?.finish(weighted)
     const averagePageLength = pages && totalLength / Math.max(1, pages.lengths.length)
-    const ranking = new Ranking({ lengths: weighted, ...(order && { order }), ...(pages && { pages }) }, this.#ranking)
+    const collection = { lengths: weighted, ...(order && { order }), ...(pages && { pages }) }
     const findPairs = createPairFinder(documents, termCount)
     // Documents may have changed between two steps.
     if (changes !== this.#changes) return yield* this.#openSnapshot()
     this.#snapshot = {
       keys,
       documents,
-      ranking,
+      ranking: new Ranking(collection, this.#ranking),
+      scorer: new ExhaustiveScorer(weighted, order),
       averageLength,
       averagePageLength,
       findPairs,
@@ -391,10 +397,4 @@ export class SearchIndex {
     snapshot.termOrder = Uint32Array.from(sorted)
     return snapshot.termOrder
   }
-}
-
-function resize(array: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
-  const resized = new Uint32Array(length)
-  resized.set(array.subarray(0, length))
-  return resized
 }

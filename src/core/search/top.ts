@@ -95,3 +95,58 @@ function swapIf(heap: number[] | Uint32Array, upper: number, lower: number, isAb
   heap[lower] = above
   return true
 }
+
+/** Keeps the documents with the best scores among those that are offered. */
+export class BestDocuments {
+  readonly #limit: number
+  readonly #order: Order
+  readonly #documents: number[] = []
+  readonly #scores: number[] = []
+  /** Indexes of the documents, the worst on top. */
+  readonly #heap: number[] = []
+  /** A lower score than this is not among the best. */
+  threshold: number = Number.NEGATIVE_INFINITY
+
+  /** Equal scores are in the order of `order`. */
+  constructor(limit: number, order: Order) {
+    this.#limit = limit
+    this.#order = order
+  }
+
+  offer(document: number, score: number): void {
+    if (score < this.threshold) return
+    const { length } = this.#heap
+    if (length < this.#limit) {
+      this.#documents.push(document)
+      this.#scores.push(score)
+      this.#heap.push(length)
+      siftUp(this.#heap, this.#isWorse)
+    } else {
+      const [worst = 0] = this.#heap
+      if (score === this.threshold && this.#compare(document, this.#documents[worst] ?? 0) > 0) return
+      this.#documents[worst] = document
+      this.#scores[worst] = score
+      siftDown(this.#heap, 0, length, this.#isWorse)
+    }
+    if (this.#heap.length === this.#limit) this.threshold = this.#scores[this.#heap[0] ?? 0] ?? 0
+  }
+
+  /** The documents, best first; notes their scores. */
+  list(scores: Map<number, number>): number[] {
+    const best = this.#heap.toSorted((a, b) => (this.#isWorse(a, b) ? 1 : -1))
+    return best.map((i) => {
+      const document = this.#documents[i] ?? 0
+      scores.set(document, this.#scores[i] ?? 0)
+      return document
+    })
+  }
+
+  readonly #isWorse: Precedes = (a, b) => {
+    const difference = (this.#scores[a] ?? 0) - (this.#scores[b] ?? 0)
+    return difference === 0 ? this.#compare(this.#documents[a] ?? 0, this.#documents[b] ?? 0) > 0 : difference < 0
+  }
+
+  #compare(a: number, b: number): number {
+    return (this.#order === undefined ? 0 : (this.#order[a] ?? 0) - (this.#order[b] ?? 0)) || a - b
+  }
+}

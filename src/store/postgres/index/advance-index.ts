@@ -22,7 +22,12 @@ export function advanceIndex(db: Database, step: IndexStep | undefined): Promise
     const backlog = await readIndexBacklog(sql)
     const { draft, hasMore } = await runStep(sql, backlog, step)
     const isChanged =
-      draft.generation !== backlog.generation || draft.reached !== undefined || backlog.goneRows.length > 0
+      draft.generation !== backlog.generation ||
+      draft.reached !== undefined ||
+      draft.begun !== undefined ||
+      draft.extension !== undefined ||
+      draft.removed.size > 0 ||
+      backlog.goneRows.length > 0
     if (isChanged) await writeDraft(sql, draft, backlog.goneRows)
     return hasMore || backlog.hasMoreGone || (backlog.hasMoreStale && draft.reached !== undefined) ? 'done' : 'complete'
     // Chunks and the lists of changes must come from one snapshot.

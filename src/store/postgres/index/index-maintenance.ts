@@ -19,6 +19,8 @@ export interface IndexMaintenance {
   runAll(signal?: AbortSignal): Promise<void>
   /** Does all outstanding work after a large change, including merges that no search needs. */
   tidy(): Promise<void>
+  /** Starts background work, without waiting for it. */
+  runLater(): void
   /** Announces that chunks were written or removed; starts background work when they are many. */
   announce(chunks: number): void
   /** Starts no further work. */
@@ -35,7 +37,8 @@ const MIN_ANNOUNCED_CHUNKS = 1024
 /** Creates the index maintenance; each step asks `isBehind` whether there is work. It never keeps the process alive. */
 export function createIndexMaintenance(db: Database, isBehind: () => Promise<boolean>): IndexMaintenance {
   let isClosed = false
-  /** When the background work started. */
+  let isRunning = false
+  /** When the background work began to add chunks that a search did not wait for; otherwise it only merges segments. */
   let begunAt: number | undefined
   let announcedChunks = 0
   /** Serializes steps, because two steps of one process would only block each other. */
@@ -50,14 +53,19 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
     advanceAll({ advance: () => advance(step), isBehind, isClosed: () => isClosed }, options)
   /** Continues in the background. Errors are ignored, because the next search meets them again. */
   const continueInBackground = (): void => {
-    if (begunAt !== undefined || isClosed) return
-    begunAt = performance.now()
+    if (isRunning || isClosed) return
+    isRunning = true
     sleep(STEP_PAUSE_MS, undefined, { ref: false })
-      .then(() => advanceBy(SMALL_STEP, { ref: false }))
+      .then(() => advanceBy(SMALL_STEP, { isThorough: true, ref: false }))
       .catch(() => undefined)
       .finally(() => {
+        isRunning = false
         begunAt = undefined
       })
+  }
+  const catchUpInBackground = (): void => {
+    continueInBackground()
+    begunAt ??= performance.now()
   }
 
   return {
@@ -70,16 +78,17 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
         if (outcome === 'busy') await sleep(BUSY_RETRY_DELAY_MS)
         if (!(await isBehind())) return
         // Larger merges are left to the background.
-        if (outcome === 'complete' || performance.now() - now > SEARCH_WAIT_MS) return continueInBackground()
+        if (outcome === 'complete' || performance.now() - now > SEARCH_WAIT_MS) return catchUpInBackground()
       }
     },
-    runAll: (signal) => advanceBy(SMALL_STEP, { ref: true, signal }),
+    runLater: continueInBackground,
+    runAll: (signal) => advanceBy(SMALL_STEP, { isThorough: true, ref: true, signal }),
     tidy: () => advanceBy(undefined, { isThorough: true, ref: true }),
     announce: (chunks) => {
       announcedChunks += chunks
       if (announcedChunks < MIN_ANNOUNCED_CHUNKS) return
       announcedChunks = 0
-      continueInBackground()
+      catchUpInBackground()
     },
     close: () => {
       isClosed = true

@@ -1,4 +1,4 @@
-import type { EncodedSegment, Segment } from '../../../core/search/segment.ts'
+import type { EncodedSegment, Segment } from '../../../core/search/segments/segment.ts'
 import type { Sql } from '../database/database.ts'
 
 type Head = Pick<EncodedSegment, 'documents' | 'directory'>

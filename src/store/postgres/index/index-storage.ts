@@ -5,8 +5,9 @@ import type {
   IndexStorage,
   NewChunk,
   SegmentRecord,
+  UnfinishedSegment,
 } from '../../../core/retrieval/index-storage.ts'
-import type { EncodedSegment } from '../../../core/search/segment.ts'
+import type { EncodedSegment } from '../../../core/search/segments/segment.ts'
 import type { IndexParts } from './index-parts.ts'
 
 /*
@@ -30,6 +31,14 @@ export interface IndexDraft {
   readonly newest: number
   /** The data that filters need. */
   readonly filterData: FilterData | undefined
+  /** The segment that a merge has not finished. */
+  unfinished: UnfinishedSegment | undefined
+  /** The state of a merge that begins. */
+  begun: Uint8Array | undefined
+  /** The blocks that were added to the unfinished segment. */
+  extension: (Pick<EncodedSegment, 'blocks' | 'directory'> & UnfinishedSegment) | undefined
+  /** The documents of the unfinished segment, once it is finished. */
+  finished: (Omit<EncodedSegment, 'blocks' | 'directory'> & { readonly id: number }) | undefined
   /** Whether all segments were removed. This field and those below are the changes. */
   isCleared: boolean
   readonly added: Map<number, EncodedSegment>
@@ -61,7 +70,7 @@ export class MissingChunksError extends Error {
 
 /** The stored state of an index. */
 export type DraftInput = Pick<IndexDraft, 'format' | 'generation' | 'segments' | 'dead'> &
-  Partial<Pick<IndexDraft, 'stale' | 'chunks' | 'newest' | 'filterData'>>
+  Partial<Pick<IndexDraft, 'stale' | 'chunks' | 'newest' | 'filterData' | 'unfinished'>>
 
 /** An empty index. */
 export const NO_INDEX: DraftInput = { format: '', generation: 0, segments: [], dead: [] }
@@ -72,10 +81,12 @@ export function createDraft({
   chunks = undefined,
   newest = 0,
   filterData = undefined,
+  unfinished = undefined,
   ...found
 }: DraftInput): IndexDraft {
+  const noMerge = { begun: undefined, extension: undefined, finished: undefined }
   const noChanges = { isCleared: false, reached: undefined, added: new Map(), removed: new Set<number>() }
-  return { ...found, stale, chunks, newest, filterData, ...noChanges, newDead: new Map() }
+  return { ...found, stale, chunks, newest, filterData, unfinished, ...noMerge, ...noChanges, newDead: new Map() }
 }
 
 /** Every chunk counts as seen by its number, because writers record new chunks as stale. */
@@ -107,6 +118,19 @@ export function createIndexStorage(parts: IndexParts, draft: () => IndexDraft): 
       current.dead = current.dead.filter(({ segment }) => segment !== id)
       for (const [key, { segment }] of current.newDead) if (segment === id) current.newDead.delete(key)
     },
+    readUnfinished: () => draft().unfinished,
+    beginSegment: (state) => {
+      draft().begun = state
+    },
+    extendSegment: (id, part, state) => {
+      draft().extension = { ...part, id, state }
+    },
+    finishSegment: (id, documents) => {
+      const current = draft()
+      const { count, first, last } = documents
+      current.finished = { ...documents, id }
+      current.segments = [...current.segments, { id, count, first, last }]
+    },
     listDead: () => sortRuns([...draft().dead, ...draft().newDead.values()]),
     addDead: (run) => {
       const { newDead } = draft()
@@ -125,7 +149,7 @@ export function createIndexStorage(parts: IndexParts, draft: () => IndexDraft): 
     clear: () => {
       const current = draft()
       const stale = current.newest > 0 ? [{ first: 1, last: current.newest }] : []
-      Object.assign(current, { segments: [], dead: [], stale, isCleared: true })
+      Object.assign(current, { segments: [], dead: [], stale, unfinished: undefined, isCleared: true })
       current.newDead.clear()
     },
     // Chunk counts are queried separately, so this storage reports 0.

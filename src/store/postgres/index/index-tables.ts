@@ -1,7 +1,13 @@
 import type { Kind } from '../../../core/model.ts'
 import type { FilteredPage } from '../../../core/retrieval/chunk-filter.ts'
-import type { ChunkRange, DeadChunkRange, NewChunk, SegmentRecord } from '../../../core/retrieval/index-storage.ts'
-import type { EncodedSegment } from '../../../core/search/segment.ts'
+import type {
+  ChunkRange,
+  DeadChunkRange,
+  NewChunk,
+  SegmentRecord,
+  UnfinishedSegment,
+} from '../../../core/retrieval/index-storage.ts'
+import type { EncodedSegment } from '../../../core/search/segments/segment.ts'
 import { unpackHash } from '../../common/hash.ts'
 import type { Sql } from '../database/database.ts'
 import { type FilterInputChunk, type IndexDraft, joinRuns } from './index-storage.ts'
@@ -36,7 +42,7 @@ interface IndexColumns {
   readonly dead: readonly DeadRow[] | null
 }
 
-const SEGMENTS = `SELECT coalesce(json_agg(json_build_array(id, count, first, last) ORDER BY id), '[]') FROM index_segments`
+const SEGMENTS = `SELECT coalesce(json_agg(json_build_array(id, count, first, last) ORDER BY id), '[]') FROM index_segments WHERE count > 0`
 const DEAD = `SELECT coalesce(json_agg(json_build_array(segment, first, last) ORDER BY segment, first), '[]') FROM index_dead`
 
 /** Reads the index in one statement. Segments are included only when the generation differs from the known one. */
@@ -91,6 +97,7 @@ export interface IndexBacklog extends StoredIndex {
   /** Whether more rows about stale chunks exist than were read. */
   readonly hasMoreStale: boolean
   readonly newest: number
+  readonly unfinished: UnfinishedSegment | undefined
 }
 
 /** Maximum number of removed or stale rows per read. */
@@ -111,6 +118,10 @@ export async function readIndexBacklog(sql: Sql): Promise<IndexBacklog> {
     [ROWS_AT_ONCE],
   )
   if (found === undefined) throw new Error('the table index_state is empty')
+  // An unfinished segment has no documents yet, but the state of its merge.
+  const unfinished = await sql.get<UnfinishedSegment>(
+    'SELECT id, documents AS state FROM index_segments WHERE count = 0',
+  )
   const { gone, stale, newest } = found
   const hasMoreStale = stale.length === ROWS_AT_ONCE
   const runs = joinRuns(stale.map(toRun))
@@ -123,6 +134,7 @@ export async function readIndexBacklog(sql: Sql): Promise<IndexBacklog> {
     hasMoreGone: gone.length === ROWS_AT_ONCE,
     hasMoreStale,
     newest,
+    unfinished,
   }
 }
 
@@ -215,6 +227,7 @@ export async function writeDraft(sql: Sql, draft: IndexDraft, goneRows: readonly
       [draft.newest],
     )
   }
+  await writeMerge(sql, draft)
   const removed = [...draft.removed].filter((id) => id > 0)
   if (removed.length > 0) await sql.run('DELETE FROM index_segments WHERE id = ANY ($1::bigint[])', [removed])
   await writeDead(sql, [...draft.newDead.values()])
@@ -237,31 +250,52 @@ async function writeDead(sql: Sql, runs: readonly DeadChunkRange[]): Promise<voi
   )
 }
 
-/** Inserts a segment. Its blocks are sent as one value and cut by the server, because an array would be sent as text of twice the size. */
-async function insertSegment(
-  sql: Sql,
-  { count, first, last, documents, directory, blocks }: EncodedSegment,
-): Promise<void> {
+/** Writes how a merge of several steps goes on. */
+async function writeMerge(sql: Sql, { begun, extension, finished }: IndexDraft): Promise<void> {
+  if (begun) {
+    await sql.run(`INSERT INTO index_segments (count, first, last, documents, directory) VALUES (0, 0, 0, $1, '')`, [
+      Buffer.from(begun),
+    ])
+  }
+  if (extension) {
+    await sql.run(
+      `WITH extended AS (UPDATE index_segments SET directory = directory || $5, documents = $6 WHERE id = $1)
+       INSERT INTO index_blocks (segment, block, data)
+       SELECT $1, (SELECT count(*) FROM index_blocks WHERE segment = $1) + b.place - 1, substring($2::bytea FROM b.start FOR b.length)
+       FROM unnest($3::integer[], $4::integer[]) WITH ORDINALITY AS b (start, length, place)`,
+      [extension.id, ...joinBlocks(extension.blocks), Buffer.from(extension.directory), Buffer.from(extension.state)],
+    )
+  }
+  if (finished) {
+    const { id, count, first, last, documents } = finished
+    await sql.run('UPDATE index_segments SET count = $2, first = $3, last = $4, documents = $5 WHERE id = $1', [
+      ...[id, count, first, last],
+      Buffer.from(documents),
+    ])
+  }
+}
+
+/** Blocks as one value with the start and the length of each, because an array would be sent as text of twice the size. */
+function joinBlocks(blocks: readonly Uint8Array[]): [data: Buffer, starts: number[], lengths: number[]] {
   const starts: number[] = []
   let start = 1
   for (const { byteLength } of blocks) {
     starts.push(start)
     start += byteLength
   }
+  return [Buffer.concat(blocks), starts, blocks.map(({ byteLength }) => byteLength)]
+}
+
+/** Inserts a segment. The server cuts its blocks. */
+async function insertSegment(
+  sql: Sql,
+  { count, first, last, documents, directory, blocks }: EncodedSegment,
+): Promise<void> {
   await sql.run(
     `WITH added AS (INSERT INTO index_segments (count, first, last, documents, directory) VALUES ($1, $2, $3, $4, $5) RETURNING id)
      INSERT INTO index_blocks (segment, block, data)
      SELECT added.id, b.place - 1, substring($6::bytea FROM b.start FOR b.length)
      FROM added, unnest($7::integer[], $8::integer[]) WITH ORDINALITY AS b (start, length, place)`,
-    [
-      count,
-      first,
-      last,
-      Buffer.from(documents),
-      Buffer.from(directory),
-      Buffer.concat(blocks),
-      starts,
-      blocks.map(({ byteLength }) => byteLength),
-    ],
+    [count, first, last, Buffer.from(documents), Buffer.from(directory), ...joinBlocks(blocks)],
   )
 }

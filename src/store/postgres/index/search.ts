@@ -39,6 +39,8 @@ export function createSearch(db: Database): Search {
       if (cached.isBehind(view)) {
         await maintenance.runBriefly()
         view = await cached.readView(db, sourceIds)
+      } else if (index.hasMerges()) {
+        maintenance.runLater()
       }
       const tests = createChunkTests(filter)
       const unnumbered = refs.filter(({ number }) => number === undefined)

@@ -19,6 +19,8 @@ const SEARCH_WAIT_MS = 300
 export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMaintenance {
   /** Whether background work is active. */
   let isRunning = false
+  /** Whether it is to add chunks that a search did not wait for; otherwise it only merges segments. */
+  let isCatchingUp = false
   /** Whether another writer held the lock at the last step. */
   let isLockBusy = false
 
@@ -33,11 +35,9 @@ export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMa
       return 'blocked'
     }
   }
+  const isDue = (): boolean => index.isBehind() || index.hasMerges()
   const advanceBy = (options: AdvanceOptions): Promise<void> =>
-    advanceAll(
-      { advance: () => advance(SMALL_STEP), isBehind: () => index.isBehind(), isClosed: () => !db.open },
-      options,
-    )
+    advanceAll({ advance: () => advance(SMALL_STEP), isBehind: isDue, isClosed: () => !db.open }, options)
   /** Continues in the background. Errors are ignored, because the next search meets them again. */
   const continueInBackground = (): void => {
     if (isRunning) return
@@ -47,19 +47,25 @@ export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMa
       .catch(() => undefined)
       .finally(() => {
         isRunning = false
+        isCatchingUp = false
       })
+  }
+  const catchUpInBackground = (): void => {
+    continueInBackground()
+    isCatchingUp = true
   }
 
   return {
     runBriefly: async () => {
       const until = performance.now() + SEARCH_WAIT_MS
       // While background work makes progress, searches do not wait for it.
-      while ((!isRunning || isLockBusy) && index.isBehind()) {
+      while ((!isCatchingUp || isLockBusy) && index.isBehind()) {
         const outcome = advance(BRIEF_STEP)
         if (outcome === 'blocked') return
-        if (outcome !== 'done' || performance.now() >= until) return continueInBackground()
+        if (outcome !== 'done' || performance.now() >= until) return catchUpInBackground()
         await pause()
       }
+      if (!isRunning && index.hasMerges()) continueInBackground()
     },
     runAll: (signal) => advanceBy({ ref: true, signal }),
   }

@@ -148,7 +148,7 @@ describe('the index', () => {
       last += 40
       index.notifyNewChunks(last)
     }
-    // The index adds 1,024 chunks or more at a time, and 8,192 make a full segment.
+    // The index adds 1,024 chunks or more at a time, and merges eight segments of similar size.
     expect(countRows(db, 'index_segments')).toBeLessThan(8)
     catchUp(index)
     expect(find(index, 'word')).toHaveLength(12_000)
@@ -156,9 +156,9 @@ describe('the index', () => {
     many.write(52_000, () => 'word')
     let steps = 0
     while (many.index.isBehind() && many.index.advance()) steps++
-    expect(steps).toBeGreaterThan(26)
-    expect(countRows(many.db, 'index_segments')).toBeLessThan(24 + 52_000 / 8192)
-    expect(many.db.prepare('SELECT max(count) FROM index_segments').pluck().get()).toBeLessThanOrEqual(8192)
+    expect(steps).toBeGreaterThanOrEqual(26)
+    expect(countRows(many.db, 'index_segments')).toBeLessThan(24)
+    expect(many.db.prepare('SELECT max(count) FROM index_segments').pluck().get()).toBeLessThanOrEqual(65_536)
     expect(find(many.index, 'word')).toHaveLength(52_000)
     db.close()
     many.db.close()
@@ -198,19 +198,61 @@ describe('the index', () => {
     db.close()
   })
 
-  test('frees the space of a small segment while a larger one has to wait', () => {
+  test('merges large segments in small steps, and finds every chunk meanwhile', () => {
     const { db, index, write } = setUp()
-    write(2600, () => 'word')
-    index.advance({ chunks: 2500, merged: 1 })
-    index.advance({ chunks: 100, merged: 1 })
-    // Most chunks of both segments were removed, but the rest of the first is still too large for one merge.
+    write(2600, (i) => `w${i}x word`)
+    index.advance({ chunks: 2500, blocks: 1 })
+    index.advance({ chunks: 100, blocks: 1 })
+    // Most chunks of both segments were removed.
     index.remove(1, 1400)
     index.remove(2501, 60)
     db.exec('DELETE FROM chunks WHERE id <= 1400 OR id BETWEEN 2501 AND 2560')
-    index.advance(BRIEF_STEP)
-    expect(db.prepare('SELECT count FROM index_segments ORDER BY count').pluck().all()).toEqual([40, 2500])
+    let living = 1140
+    let steps = 0
+    for (; index.advance({ chunks: 1, blocks: 1 }); steps++) {
+      expect([find(index, 'word').length, find(index, 'w2000x')]).toEqual([living, [2001]])
+      // A chunk that is removed in the middle of the merge is not found afterwards.
+      if (steps !== 3) continue
+      index.remove(2500, 1)
+      db.exec('DELETE FROM chunks WHERE id = 2500')
+      living--
+    }
+    expect(steps).toBeGreaterThan(8)
+    expect(find(index, 'word')).toHaveLength(1139)
+    expect(find(index, 'w2499x')).toEqual([])
+    expect(db.prepare('SELECT count FROM index_segments').pluck().all()).toEqual([1140])
+    expect(db.prepare('SELECT first, last FROM index_dead').all()).toEqual([{ first: 2500, last: 2500 }])
+    db.close()
+  })
+
+  test('continues a merge that another process began', () => {
+    const { db, index, write } = setUp()
+    write(2000, (i) => `w${i}x word`)
+    index.advance({ chunks: 1000, blocks: 1 })
+    index.advance({ chunks: 1000, blocks: 1 })
+    const others = Array.from({ length: 3 }, () => createChunkIndex(createIndexStorage(db, createLayouts(db))))
+    const step = { chunks: 1, blocks: 1 }
+    let steps = 0
+    while (others[steps % 3]?.advance(step)) steps++
+    expect(steps).toBeGreaterThan(8)
+    expect(db.prepare('SELECT count FROM index_segments').pluck().all()).toEqual([2000])
+    for (const number of [1, 700, 1000, 1001, 2000]) expect(find(index, `w${number - 1}x`)).toEqual([number])
+    expect([find(index, 'word').length, index.hasMerges()]).toEqual([2000, false])
+    db.close()
+  })
+
+  test('has one segment at rest, or some of very different sizes', () => {
+    const { db, index, write } = setUp()
+    for (const count of [300, 200, 500, 400]) {
+      write(count, (i) => `w${i}x`)
+      while (index.isBehind()) index.advance({ chunks: 250, blocks: 1 })
+    }
+    expect([Number(countRows(db, 'index_segments')) > 4, index.hasMerges()]).toEqual([true, true])
     catchUp(index)
-    expect(db.prepare('SELECT sum(count) FROM index_segments').pluck().get()).toBe(1140)
+    expect([countRows(db, 'index_segments'), index.hasMerges()]).toEqual([1, false])
+    write(10, () => 'small')
+    catchUp(index)
+    expect(db.prepare('SELECT count FROM index_segments').pluck().all()).toEqual([1400, 10])
     db.close()
   })
 

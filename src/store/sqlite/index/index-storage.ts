@@ -7,8 +7,10 @@ import type {
   IndexStorage,
   NewChunk,
   SegmentRecord,
+  UnfinishedSegment,
 } from '../../../core/retrieval/index-storage.ts'
 import { DecodeError } from '../../../core/search/bytes.ts'
+import type { EncodedSegment } from '../../../core/search/segments/segment.ts'
 import { parseStored } from '../../common/damage.ts'
 import type { Database } from '../database/database.ts'
 import { type StoredHash, unpackHash } from '../database/hash.ts'
@@ -33,9 +35,12 @@ interface NewChunkColumns extends ChunkColumns {
 }
 
 /** Size of the block cache in bytes. Blocks are cached because many queries contain the same words. */
-const BLOCK_CACHE_BYTES = 2 ** 21
+const BLOCK_CACHE_BYTES = 2 ** 24
 
-/** An upper bound for the number of blocks in a segment. Each opened segment gets this many cache keys. */
+/** The number of documents of a segment that is not finished; its documents are the state of the merge instead. */
+const UNFINISHED = 0
+
+/** An upper bound for the number of blocks in a segment. Each segment gets this many block ids, and each opened one as many cache keys. */
 const MAX_BLOCKS = 2 ** 24
 
 /** Creates index storage over the index tables. */
@@ -59,18 +64,7 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
       const firstKey = ++openedCount * MAX_BLOCKS
       return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, firstKey + block) }
     },
-    addSegment: ({ count, first, last, documents, directory, blocks }) => {
-      const firstBlock = sql.selectFreeBlock.get() ?? 1
-      sql.insertSegment.run(count, first, last, firstBlock, blocks.length, documents, directory)
-      blocks.forEach((block, i) => {
-        sql.insertBlock.run(firstBlock + i, block)
-      })
-    },
-    removeSegment: (id) => {
-      sql.deleteBlocks.run({ id })
-      sql.deleteSegment.run(id)
-      sql.deleteDead.run(id)
-    },
+    ...createSegmentWriter(sql),
     listDead: () => sql.selectDead.all(),
     addDead: (range) => {
       sql.insertDead.run(range)
@@ -110,6 +104,50 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
   }
 }
 
+type SegmentWriter = Pick<
+  IndexStorage,
+  'addSegment' | 'readUnfinished' | 'beginSegment' | 'extendSegment' | 'finishSegment' | 'removeSegment'
+>
+
+function createSegmentWriter(sql: ReturnType<typeof prepareIndex>): SegmentWriter {
+  return {
+    addSegment: ({ count, first, last, documents, directory, blocks }) => {
+      const id = insertSegment(count, first, last, documents)
+      appendBlocks(id, { directory, blocks })
+    },
+    readUnfinished: () => sql.selectUnfinished.get(),
+    beginSegment: (state) => {
+      insertSegment(UNFINISHED, 0, 0, state)
+    },
+    extendSegment: (id, part, state) => {
+      appendBlocks(id, part)
+      sql.updateUnfinished.run(state, id)
+    },
+    finishSegment: (id, { count, first, last, documents }) => {
+      sql.finishSegment.run(count, first, last, documents, id)
+    },
+    removeSegment: (id) => {
+      sql.deleteBlocks.run({ id })
+      sql.deleteSegment.run(id)
+      sql.deleteDead.run(id)
+    },
+  }
+
+  function insertSegment(count: number, first: number, last: number, documents: Uint8Array): number {
+    const id = Number(sql.insertSegment.run(count, first, last, documents).lastInsertRowid)
+    sql.updateFirstBlock.run({ id, maxBlocks: MAX_BLOCKS })
+    return id
+  }
+
+  function appendBlocks(id: number, { directory, blocks: added }: Pick<EncodedSegment, 'blocks' | 'directory'>): void {
+    const firstBlock = sql.selectNextBlock.get(id) ?? 0
+    added.forEach((block, i) => {
+      sql.insertBlock.run(firstBlock + i, block)
+    })
+    sql.appendDirectory.run(added.length, directory, id)
+  }
+}
+
 /** The statements for the index tables. */
 function prepareIndex(db: Database) {
   return {
@@ -117,16 +155,35 @@ function prepareIndex(db: Database) {
     updateState: db.prepare<[string, number, number]>(
       'UPDATE index_state SET format = ?, last_chunk = ?, generation = ?',
     ),
-    selectSegments: db.prepare<[], SegmentRecord>('SELECT id, count, first, last FROM index_segments ORDER BY id'),
+    selectSegments: db.prepare<[], SegmentRecord>(
+      `SELECT id, count, first, last FROM index_segments WHERE count <> ${UNFINISHED} ORDER BY id`,
+    ),
     selectSegment: db.prepare<[number], { documents: Uint8Array; directory: Uint8Array; firstBlock: number }>(
       'SELECT documents, directory, first_block AS firstBlock FROM index_segments WHERE id = ?',
     ),
-    insertSegment: db.prepare<[number, number, number, number, number, Uint8Array, Uint8Array]>(
-      `INSERT INTO index_segments (count, first, last, first_block, block_count, documents, directory)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    insertSegment: db.prepare<[number, number, number, Uint8Array]>(
+      `INSERT INTO index_segments (count, first, last, documents, first_block, block_count, directory)
+       VALUES (?, ?, ?, ?, 0, 0, x'')`,
+    ),
+    // The blocks of a segment have ids of their own, so that others can be written while a segment is unfinished.
+    updateFirstBlock: db.prepare<[{ id: number; maxBlocks: number }]>(
+      'UPDATE index_segments SET first_block = id * @maxBlocks WHERE id = @id',
+    ),
+    selectUnfinished: db.prepare<[], UnfinishedSegment>(
+      `SELECT id, documents AS state FROM index_segments WHERE count = ${UNFINISHED}`,
+    ),
+    updateUnfinished: db.prepare<[Uint8Array, number]>('UPDATE index_segments SET documents = ? WHERE id = ?'),
+    finishSegment: db.prepare<[number, number, number, Uint8Array, number]>(
+      'UPDATE index_segments SET count = ?, first = ?, last = ?, documents = ? WHERE id = ?',
+    ),
+    appendDirectory: db.prepare<[number, Uint8Array, number]>(
+      // The operator || would make a text of two blobs.
+      `UPDATE index_segments SET block_count = block_count + ?, directory = CAST(directory || ? AS BLOB) WHERE id = ?`,
     ),
     deleteSegment: db.prepare<[number]>('DELETE FROM index_segments WHERE id = ?'),
-    selectFreeBlock: db.prepare<[], number>('SELECT ifnull(max(id), 0) + 1 FROM index_blocks').pluck(),
+    selectNextBlock: db
+      .prepare<[number], number>('SELECT first_block + block_count FROM index_segments WHERE id = ?')
+      .pluck(),
     selectBlock: db.prepare<[number], Uint8Array>('SELECT data FROM index_blocks WHERE id = ?').pluck(),
     insertBlock: db.prepare<[number, Uint8Array]>('INSERT INTO index_blocks (id, data) VALUES (?, ?)'),
     deleteBlocks: db.prepare<[{ id: number }]>(

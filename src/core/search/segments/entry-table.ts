@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from './bytes.ts'
+import { ByteReader, ByteWriter } from '../bytes.ts'
 
 /** What an index stores about a document besides its terms. */
 export interface IndexEntry {

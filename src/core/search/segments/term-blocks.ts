@@ -1,10 +1,12 @@
-import { ByteReader, ByteWriter } from './bytes.ts'
-import type { TermPostings } from './term-postings.ts'
+import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts'
+import type { TermPostings, TermWindows } from './term-postings.ts'
 
 /** The terms that share a stem, with their postings. */
 export interface StemEntry {
   readonly stem: string
   readonly terms: readonly TermPostings[]
+  /** Number of documents with at least one of the terms. */
+  readonly count: number
   /** Short forms with this stem, each with a term that it finds. */
   readonly longForms: readonly (readonly [form: string, term: string])[]
 }
@@ -112,6 +114,11 @@ export class BlockDirectory {
     return this.#starts.length
   }
 
+  /** The first stem of a block. */
+  stemAt(block: number): string {
+    return decoder.decode(this.#bytes.subarray(this.#starts[block], this.#ends[block]))
+  }
+
   /** The block that can hold a stem; -1 when it sorts before all. */
   find(stem: Uint8Array): number {
     let low = 0
@@ -189,19 +196,64 @@ function readFrontCoded(reader: ByteReader, before: string): string {
 
 function readStemEntry(stem: string, bytes: Uint8Array): StemEntry {
   const reader = new ByteReader(bytes)
-  const terms: TermPostings[] = []
-  for (let left = reader.readCount(); left > 0; left--) {
+  const header = reader.readNumber()
+  const termCount = header >>> 1
+  if (termCount > reader.remaining) throw new DecodeError('unexpected end of bytes')
+  const union = termCount > 1 ? reader.readNumber() : undefined
+  const terms = header % 2 === 1 ? readWindowed(stem, bytes, reader, termCount) : []
+  for (let left = termCount - terms.length; left > 0; left--) {
     const term = readFrontCoded(reader, stem)
+    const count = reader.readNumber()
     const documentBytes = reader.readNumber()
     const positionBytes = reader.readNumber()
-    const start = bytes.length - reader.remaining
-    reader.readBytes(documentBytes + positionBytes)
-    const positionsStart = start + documentBytes
-    terms.push({ term, bytes, start, positionsStart, end: positionsStart + positionBytes })
+    const start = reader.skip(documentBytes + positionBytes)
+    terms.push({ term, count, bytes, start, positionsStart: start + documentBytes, windows: undefined })
   }
   const longForms: [string, string][] = []
   for (let left = reader.remaining > 0 ? reader.readCount() : 0; left > 0; left--) {
     longForms.push([reader.readText(), reader.readText()])
   }
-  return { stem, terms, longForms }
+  return { stem, terms, count: union ?? terms[0]?.count ?? 0, longForms }
+}
+
+/** Reads the terms of an entry with windows; see `EntryWriter`. */
+function readWindowed(stem: string, bytes: Uint8Array, reader: ByteReader, termCount: number): TermPostings[] {
+  const shift = reader.readNumber()
+  const count = reader.readCount()
+  const names = Array.from({ length: termCount }, () => ({
+    term: readFrontCoded(reader, stem),
+    count: reader.readNumber(),
+  }))
+  const limits = new Uint32Array(4 * count)
+  const windows = names.map((): TermWindows => {
+    const [documentStarts, positionStarts] = [new Uint32Array(count + 1), new Uint32Array(count + 1)]
+    return { shift, count, limits, documentStarts, positionStarts }
+  })
+  let position = reader.skip(0)
+  // A dense stem has hundreds of windows, so their numbers are read here and not one by one by the reader.
+  const read = (): number => {
+    let byte = bytes[position++] ?? 0
+    let value = byte & 0x7f
+    for (let bits = 7; byte > 0x7f; bits += 7) {
+      byte = bytes[position++] ?? 0
+      value |= (byte & 0x7f) << bits
+    }
+    return value >>> 0
+  }
+  const begin = position
+  for (let window = 0; window < count; window++) {
+    limits[4 * window] = read()
+    for (let i = 1; i < 4 && limits[4 * window] !== 0; i++) limits[4 * window + i] = read()
+    for (let term = 0; term < windows.length; term++) {
+      const { documentStarts, positionStarts } = windows[term] as TermWindows
+      documentStarts[window + 1] = (documentStarts[window] ?? 0) + read()
+      positionStarts[window + 1] = (positionStarts[window] ?? 0) + read()
+    }
+  }
+  reader.skip(position - begin)
+  const starts = windows.map(({ documentStarts }) => reader.skip(documentStarts[count] ?? 0))
+  return names.map((name, i) => {
+    const positionsStart = reader.skip(windows[i]?.positionStarts[count] ?? 0)
+    return { ...name, bytes, start: starts[i] ?? 0, positionsStart, windows: windows[i] }
+  })
 }

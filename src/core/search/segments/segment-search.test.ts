@@ -1,14 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cpuMsOf } from '../../../test/cpu-time.ts'
-import { textAnalyzer } from '../text/analyzer.ts'
-import { type IndexEntry, readEntryTable } from './entry-table.ts'
-import { SearchIndex } from './search-index.ts'
-import { type EncodedSegment, mergeSegments, SegmentBuilder, type SegmentView } from './segment.ts'
+import { cpuMsOf } from '../../../../test/cpu-time.ts'
+import { createRandom } from '../../../../test/seeded.ts'
+import { textAnalyzer } from '../../text/analyzer.ts'
+import { SearchIndex } from '../search-index.ts'
+import type { IndexEntry } from './entry-table.ts'
+import { type EncodedSegment, openSegment, SegmentBuilder, type SegmentView } from './segment.ts'
+import { mergeSegments } from './segment-merge.ts'
 import { SegmentSearch } from './segment-search.ts'
-import { BlockDirectory } from './term-blocks.ts'
 
 const FIELDS = { head: 1, names: 0.5, body: 2 } as const
+const WEIGHTS = Object.values(FIELDS)
 const FIELD_NAMES = Object.keys(FIELDS) as (keyof typeof FIELDS)[]
 
 /** A document of these tests: the texts of its fields. */
@@ -54,7 +56,7 @@ function createDocument(number: number, documentCount: number): IndexEntry {
 }
 
 function build(documents: readonly (readonly [IndexEntry, Texts])[]): EncodedSegment {
-  const builder = new SegmentBuilder(textAnalyzer, FIELD_NAMES.length)
+  const builder = new SegmentBuilder(textAnalyzer, WEIGHTS)
   for (const [document, fields] of documents) {
     builder.add(
       document,
@@ -64,15 +66,14 @@ function build(documents: readonly (readonly [IndexEntry, Texts])[]): EncodedSeg
   return builder.build()
 }
 
-function open({ documents, directory, blocks }: EncodedSegment, isDead: (number: number) => boolean): SegmentView {
-  const table = readEntryTable(documents, FIELD_NAMES.length)
-  const dead = Uint8Array.from(table.numbers, (number) => (isDead(number) ? 1 : 0))
+function open(encoded: EncodedSegment, isDead: (number: number) => boolean): SegmentView {
   const readBlock = (block: number): Uint8Array => {
-    const bytes = blocks[block]
+    const bytes = encoded.blocks[block]
     if (!bytes) throw new RangeError(`no block ${block}`)
     return bytes
   }
-  const segment = { table, directory: new BlockDirectory(directory), readBlock }
+  const segment = openSegment(encoded, WEIGHTS, readBlock)
+  const dead = Uint8Array.from(segment.table.numbers, (number) => (isDead(number) ? 1 : 0))
   return { segment, dead: dead.includes(1) ? dead : undefined }
 }
 
@@ -109,7 +110,7 @@ describe('a search over segments', () => {
             (group) =>
               mergeSegments(
                 group.map((segment) => open(segment, (number) => early.has(number))),
-                FIELD_NAMES.length,
+                WEIGHTS,
                 textAnalyzer,
               ) ?? [],
           )
@@ -147,6 +148,69 @@ describe('a search over segments', () => {
         },
       ),
       { numRuns: process.env['TEST_LONG'] ? 5000 : 120 },
+    )
+  })
+
+  test('gives the results of a single `SearchIndex` over thousands of documents, of which it scores only some', () => {
+    const vocabulary = Array.from({ length: 400 }, (_, i) => `w${i.toString(36)}`)
+    // Frequent words have several forms, so that stems in many documents have several terms.
+    const endings = ['', '', 's', 'ed', 'ing']
+    fc.assert(
+      fc.property(fc.integer(), fc.integer({ min: 300, max: 2600 }), fc.boolean(), (seed, count, isMerged) => {
+        const random = createRandom(seed)
+        const pick = (size: number): number => Math.floor(size * random())
+        const word = (): string =>
+          `${vocabulary[Math.floor(vocabulary.length ** random()) - 1]}${endings[pick(endings.length)]}`
+        const words = (max: number): string => Array.from({ length: pick(max) }, word).join(' ')
+        const documents = Array.from({ length: count }, (_, i): [IndexEntry, Texts] => {
+          const names = random() < 0.2 ? [word()] : []
+          return [createDocument(i, count), { head: [words(4)], names, body: [words(40), words(10)] }]
+        })
+        const dead = new Set(Array.from({ length: pick(60) }, () => pick(count)))
+        const first = 1 + pick(count - 1)
+        const parts = [documents.slice(0, first), documents.slice(first)].map(build)
+        const open1 = (segment: EncodedSegment): SegmentView => open(segment, (number) => dead.has(number))
+        const merged = mergeSegments(
+          parts.map((part) => open(part, () => false)),
+          WEIGHTS,
+          textAnalyzer,
+        )
+        const views = (isMerged && merged ? [merged] : parts).map(open1)
+        const search = new SegmentSearch(views, { fields: FIELDS, analyzer: textAnalyzer })
+        const living = documents.filter(([{ number }]) => !dead.has(number))
+        const [all, ofSources] = [living, living.filter(([{ source }]) => source !== 1)].map((found) => {
+          const pages = new Map(found.map(([document]) => [keyOf(document), `${document.page}`]))
+          const pageOf = (key: string): string => pages.get(key) ?? ''
+          const index = new SearchIndex({ fields: FIELDS, analyzer: textAnalyzer, pageOf })
+          for (const [document, fields] of found) index.add(keyOf(document), fields)
+          return index
+        })
+        const accept = ({ traits }: Pick<IndexEntry, 'traits'>): boolean => traits === 3
+        const accepted = new Set(living.filter(([document]) => accept(document)).map(([document]) => keyOf(document)))
+        const [isPhrase, limit] = [random() < 0.3, random() < 0.8 ? 10 : 300]
+        const asked = Array.from({ length: 1 + pick(12) }, word).join(' ')
+        const query = isPhrase ? `"${asked}" ${word()}` : asked
+        const options = { limit, explain: true }
+        const listed = (hits: ReturnType<SegmentSearch['search']>) =>
+          hits.map(({ document, ...hit }) => ({ key: keyOf(document), ...hit }))
+        const also = [...living.keys()].filter(() => random() < 0.01).flatMap((i) => living[i]?.[0].number ?? [])
+        const plain = listed(search.search(query, limit, { explain: true }))
+        expect(plain).toEqual(all?.search(query, options))
+        expect(listed(search.search(query, limit, { explain: true, also })).slice(0, plain.length)).toEqual(plain)
+        const every = new Map(all?.search(query, { limit: count }).map((hit) => [hit.key, hit]))
+        for (const hit of listed(search.search(query, 1, { also })).slice(1)) {
+          // Documents beyond the best have no pair bonus.
+          expect(hit.score).toBeLessThanOrEqual(every.get(hit.key)?.score ?? 0)
+          expect(hit.terms).toEqual(every.get(hit.key)?.terms ?? [])
+        }
+        expect(listed(search.search(query, limit, { explain: true, accept }))).toEqual(
+          all?.search(query, { ...options, filter: (key) => accepted.has(key) }),
+        )
+        expect(listed(search.search(query, limit, { explain: true, sources: new Set([0, 2]) }))).toEqual(
+          ofSources?.search(query, options),
+        )
+      }),
+      { numRuns: process.env['TEST_LONG'] ? 300 : 8 },
     )
   })
 
@@ -224,7 +288,7 @@ describe('a search over segments', () => {
     const search = new SegmentSearch([], { fields: FIELDS, analyzer: textAnalyzer })
     expect(search.search('word', 5)).toEqual([])
     const empty = build([[createDocument(1, 1), { head: [], names: [], body: [''] }]])
-    expect(mergeSegments([open(empty, () => true)], FIELD_NAMES.length, textAnalyzer)).toBeUndefined()
+    expect(mergeSegments([open(empty, () => true)], WEIGHTS, textAnalyzer)).toBeUndefined()
     expect(
       new SegmentSearch([open(empty, () => false)], { fields: FIELDS, analyzer: textAnalyzer }).search('x', 5),
     ).toEqual([])
