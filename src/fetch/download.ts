@@ -1,5 +1,6 @@
 import { codeOf } from '../core/errors.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
+import type { Registries } from '../core/url/package-url.ts'
 import {
   type Download,
   DownloadError,
@@ -22,7 +23,7 @@ export interface DownloadOptions {
   /** Origins of the registries that the owner configured. They may be private; only downloads from registries may lead there. */
   readonly origins: readonly string[]
   /** Returns the Authorization header for an address of a registry. It is sent with the request for this address only. @default none */
-  readonly authorize?: (url: URL) => string | undefined
+  readonly authorize?: (url: URL, type: keyof Registries | undefined) => string | undefined
   /** URL of a proxy for every request. @default none */
   readonly proxy?: string | undefined
   /** Finds the addresses of a host name. @default the resolver of the system */
@@ -139,7 +140,7 @@ function createDownload(
       const step = await withDownloadErrors(url, request, timeout, () => {
         const extraHeaders = {
           ...(url.origin === origin ? request.headers : {}),
-          ...writeAuthorization(url, authorize),
+          ...writeAuthorization(url, authorize?.(url, request.registryType)),
         }
         const isRegistry = authorize !== undefined
         return requestOnce(agent, url, { request, userAgent, signal, timeout, extraHeaders, isRegistry })
@@ -155,8 +156,7 @@ function createDownload(
 }
 
 /** The Authorization header for an address. Tokens are sent only over https or to this machine, because plain http exposes them. */
-function writeAuthorization(url: URL, authorize: Authorize | undefined): Record<string, string> {
-  const authorization = authorize?.(url)
+function writeAuthorization(url: URL, authorization: string | undefined): Record<string, string> {
   if (authorization === undefined) return {}
   if (url.protocol !== 'https:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
     throw new DownloadError('failed', `the token for ${url.host} is sent with https only`)

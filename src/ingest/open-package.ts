@@ -27,7 +27,7 @@ import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import { readDocumentation, writePackagePage } from './package-links.ts'
 import type { FilePages } from './read-file-page.ts'
-import { findPackage, listRegistryHosts } from './registries.ts'
+import { findPackage, listRegistryHosts, withTokens } from './registries.ts'
 import type { PackageArchive, PackageKind } from './registry/package-archive.ts'
 
 /** Options for opening packages. */
@@ -175,7 +175,7 @@ async function findArchive(
     throw new PharosError('URL_INVALID', { url: address, problem })
   }
   const registries = typeof given === 'function' ? await given() : given
-  const download = await openDownload()
+  const download = withTokens(await openDownload(), name)
   const archive = await withSourceErrors(address, () => findPackage(name, registries, download, signal)).catch(
     (error: unknown) => {
       if (!(error instanceof PharosError) || error.code !== 'SOURCE_NOT_FOUND') throw error

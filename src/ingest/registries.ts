@@ -112,6 +112,11 @@ function registryOf(type: Exclude<PackageType, 'golang'>): keyof Registries {
   return type === 'cargo' ? 'crates' : type
 }
 
+/** Downloads with the tokens for the registries of a package. */
+export function withTokens(download: Download, { type }: PackageName): Download {
+  return type === 'golang' ? download : (request) => download({ ...request, registryType: registryOf(type) })
+}
+
 /** The hosts of a package's registries. */
 export function listRegistryHosts(name: PackageName, registries: PackageRegistries): string[] {
   return listRegistries(name, registries).map((registry) => new URL(baseOf(registry)).host)
