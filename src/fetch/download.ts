@@ -180,7 +180,7 @@ async function requestOnce(
   url: URL,
   context: RequestContext,
 ): Promise<AsyncIterable<Uint8Array> | URL> {
-  const { request, userAgent, signal, timeout, extraHeaders, isRegistry } = context
+  const { request, userAgent, signal, timeout, extraHeaders } = context
   const { accept = '*/*' } = request
   const { statusCode, headers, body } = await agent.request({
     origin: url.origin,
@@ -197,7 +197,7 @@ async function requestOnce(
   }
   if (statusCode !== 200) {
     await body.dump()
-    throw createStatusError(url, statusCode, headers['retry-after'], isRegistry)
+    throw createStatusError(url, statusCode, headers['retry-after'], context)
   }
   if (Number(headers['content-length'] ?? 0) > request.maxBytes) {
     // Handles the error event, because no other listener does.
@@ -207,13 +207,19 @@ async function requestOnce(
   return readBody(body as AsyncIterable<Uint8Array>, url, request, timeout)
 }
 
-function createStatusError(url: URL, status: number, retryAfter: unknown, isRegistry: boolean): DownloadError {
+function createStatusError(
+  url: URL,
+  status: number,
+  retryAfter: unknown,
+  { isRegistry, extraHeaders }: Pick<RequestContext, 'isRegistry' | 'extraHeaders'>,
+): DownloadError {
+  const isAuthorized = extraHeaders['authorization'] !== undefined
   const message = `${url.host} answered ${status}`
   if (status === 404 || status === 410) return new DownloadError('missing', message)
   if (status === 401 || status === 403) {
-    const advice = isRegistry
-      ? `name a variable that holds a token with registryTokens, as ${url.host}=VARIABLE`
-      : 'pass the credentials with --header'
+    const naming = `name a variable that holds a token with registryTokens, as ${url.host}=VARIABLE`
+    const registryAdvice = isAuthorized ? `it refused the token that was sent; renew it, or ${naming}` : naming
+    const advice = isRegistry ? registryAdvice : 'pass the credentials with --header'
     return new DownloadError('failed', `${message}: ${advice}`)
   }
   if (status !== 429 && status < 500) return new DownloadError('failed', message)
