@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError, usageError } from './core/errors.ts'
 import { DEFAULT_LIMITS } from './core/limits.ts'
-import { PUBLIC_REGISTRIES } from './core/url/package-url.ts'
+import { PUBLIC_REGISTRIES, type Registries } from './core/url/package-url.ts'
 import { findLibraryProblem, isPostgres } from './core/url/postgres-address.ts'
 import type { GitAccess } from './core/url/repository-url.ts'
 import { withoutUndefined } from './core/without-undefined.ts'
@@ -232,9 +232,10 @@ function openTrees(
       const known = await registries()
       const origins = customRegistryOrigins(known)
       const { registryToken, proxy } = options
-      const authorize = (url: URL) => {
+      const authorize = (url: URL, type: keyof Registries | undefined) => {
         const token = registryToken?.(url.host) ?? registryToken?.(url.hostname)
-        return token === undefined ? known.authorize?.(url) : writeAuthorization(token)
+        if (token !== undefined) return writeAuthorization(token)
+        return type === undefined ? undefined : known.authorize?.(url, type)
       }
       return openDownloads({ userAgent, allowance, origins, proxy, authorize })
     },

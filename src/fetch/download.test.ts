@@ -160,6 +160,10 @@ test('reports the retry time of a busy server, and advises a token when a regist
   await expect(fetchText(registry, `${origin}/401`)).rejects.toThrow(
     `${host} answered 401: name a variable that holds a token with registryTokens, as ${host}=VARIABLE`,
   )
+  const { registry: authorized } = open({ origins: [origin], authorize: () => 'Bearer old' })
+  await expect(fetchText(authorized, `${origin}/401`)).rejects.toThrow(
+    `${host} answered 401: it refused the token that was sent; renew it, or name a variable`,
+  )
 })
 
 test('the proxy for another program reaches one host at its checked addresses, up to a byte limit', async () => {

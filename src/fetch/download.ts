@@ -1,5 +1,6 @@
 import { codeOf } from '../core/errors.ts'
 import { parseRetryAfter } from '../core/retry-after.ts'
+import type { Registries } from '../core/url/package-url.ts'
 import {
   type Download,
   DownloadError,
@@ -22,7 +23,7 @@ export interface DownloadOptions {
   /** Origins of the registries that the owner configured. They may be private; only downloads from registries may lead there. */
   readonly origins: readonly string[]
   /** Returns the Authorization header for an address of a registry. It is sent with the request for this address only. @default none */
-  readonly authorize?: (url: URL) => string | undefined
+  readonly authorize?: (url: URL, type: keyof Registries | undefined) => string | undefined
   /** URL of a proxy for every request. @default none */
   readonly proxy?: string | undefined
   /** Finds the addresses of a host name. @default the resolver of the system */
@@ -139,7 +140,7 @@ function createDownload(
       const step = await withDownloadErrors(url, request, timeout, () => {
         const extraHeaders = {
           ...(url.origin === origin ? request.headers : {}),
-          ...writeAuthorization(url, authorize),
+          ...writeAuthorization(url, authorize?.(url, request.registryType)),
         }
         const isRegistry = authorize !== undefined
         return requestOnce(agent, url, { request, userAgent, signal, timeout, extraHeaders, isRegistry })
@@ -155,8 +156,7 @@ function createDownload(
 }
 
 /** The Authorization header for an address. Tokens are sent only over https or to this machine, because plain http exposes them. */
-function writeAuthorization(url: URL, authorize: Authorize | undefined): Record<string, string> {
-  const authorization = authorize?.(url)
+function writeAuthorization(url: URL, authorization: string | undefined): Record<string, string> {
   if (authorization === undefined) return {}
   if (url.protocol !== 'https:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
     throw new DownloadError('failed', `the token for ${url.host} is sent with https only`)
@@ -180,7 +180,7 @@ async function requestOnce(
   url: URL,
   context: RequestContext,
 ): Promise<AsyncIterable<Uint8Array> | URL> {
-  const { request, userAgent, signal, timeout, extraHeaders, isRegistry } = context
+  const { request, userAgent, signal, timeout, extraHeaders } = context
   const { accept = '*/*' } = request
   const { statusCode, headers, body } = await agent.request({
     origin: url.origin,
@@ -197,7 +197,7 @@ async function requestOnce(
   }
   if (statusCode !== 200) {
     await body.dump()
-    throw createStatusError(url, statusCode, headers['retry-after'], isRegistry)
+    throw createStatusError(url, statusCode, headers['retry-after'], context)
   }
   if (Number(headers['content-length'] ?? 0) > request.maxBytes) {
     // Handles the error event, because no other listener does.
@@ -207,13 +207,19 @@ async function requestOnce(
   return readBody(body as AsyncIterable<Uint8Array>, url, request, timeout)
 }
 
-function createStatusError(url: URL, status: number, retryAfter: unknown, isRegistry: boolean): DownloadError {
+function createStatusError(
+  url: URL,
+  status: number,
+  retryAfter: unknown,
+  { isRegistry, extraHeaders }: Pick<RequestContext, 'isRegistry' | 'extraHeaders'>,
+): DownloadError {
+  const isAuthorized = extraHeaders['authorization'] !== undefined
   const message = `${url.host} answered ${status}`
   if (status === 404 || status === 410) return new DownloadError('missing', message)
   if (status === 401 || status === 403) {
-    const advice = isRegistry
-      ? `name a variable that holds a token with registryTokens, as ${url.host}=VARIABLE`
-      : 'pass the credentials with --header'
+    const naming = `name a variable that holds a token with registryTokens, as ${url.host}=VARIABLE`
+    const registryAdvice = isAuthorized ? `it refused the token that was sent; renew it, or ${naming}` : naming
+    const advice = isRegistry ? registryAdvice : 'pass the credentials with --header'
     return new DownloadError('failed', `${message}: ${advice}`)
   }
   if (status !== 429 && status < 500) return new DownloadError('failed', message)

@@ -12,6 +12,7 @@ import {
   writePackageUrl,
 } from '../core/url/package-url.ts'
 import type { Refusal } from '../crawl/ledger.ts'
+import type { InstalledTypes } from '../library/source.ts'
 import type { ArchiveContent, ContentFile } from './archive/content.ts'
 import { DEFAULT_ARCHIVE_LIMITS, MemberError, refuse, UNPACK_ADVICE } from './archive/members.ts'
 import { type ArchiveSourceOptions, openLocalArchive } from './archive/source.ts'
@@ -44,11 +45,11 @@ export async function openInstalled(
     const root = await realpath(folder)
     const found = await LAYOUTS[name.type](root, name)
     if (found === undefined || !isSamePackage(found, name)) return undefined
-    const { kind, version, base, list, archive, readLinks } = found
+    const { kind, version, archive, readLinks } = found
     const request = { address: writePackageUrl(name), format: 'zip' } as const
     const content =
       archive === undefined
-        ? await readContent(base, kind, list, options)
+        ? await readContent(found, options)
         : (await openLocalArchive(archive, request, options)).content
     return { kind, version, content, ...(readLinks === undefined ? {} : { readLinks }) }
   } catch (error) {
@@ -58,21 +59,17 @@ export async function openInstalled(
   }
 }
 
-/**
- * Opens the type declarations that `@types` has for an npm package, beside the folder in which it is installed. Undefined if there are none.
- */
+/** Opens the type declarations that `@types` has for an npm package; undefined if the folder has another package or version. */
 export async function openInstalledTypes(
   name: PackageName,
-  folder: string,
+  { folder, version }: InstalledTypes,
   options: ArchiveSourceOptions,
 ): Promise<ArchiveContent | undefined> {
-  const modules = name.namespace === null ? dirname(folder) : dirname(dirname(folder))
-  const typesName = typesPackageOf(packageTitle(name))
   try {
-    const root = await realpath(join(modules, ...typesName.split('/')))
+    const root = await realpath(folder)
     const found = await readNpmFolder(root)
-    if (found?.address !== `npm:${typesName}@${found?.version}`) return undefined
-    return await readContent(root, 'npm', undefined, options)
+    if (found?.address !== `npm:${typesPackageOf(packageTitle(name))}@${version}`) return undefined
+    return await readContent(found, options)
   } catch (error) {
     if (isSystemError(error)) return undefined
     throw error
@@ -89,6 +86,8 @@ interface FoundPackage {
   readonly base: string
   /** The files, if they share a folder with those of other packages. @default all files in the folder */
   readonly list?: readonly string[]
+  /** Folders with files of other packages, relative to the base. @default none */
+  readonly foreign?: ReadonlySet<string>
   /** Archive with the files. @default they are in the folder */
   readonly archive?: string
   readonly readLinks?: () => Promise<readonly unknown[]>
@@ -117,7 +116,10 @@ async function readGoFolder(root: string, name: PackageName): Promise<FoundPacka
   if (path.endsWith(`/${escapeGoPath(title)}@${escapeGoPath(version)}`)) return found
   if (!path.endsWith(`/vendor/${title}`)) return undefined
   const modules = await readFile(join(root.slice(0, -title.length), 'modules.txt'), 'utf8')
-  return modules.split(/\r?\n/).includes(`# ${title} ${version}`) ? found : undefined
+  const lines = modules.split(/\r?\n/)
+  if (!lines.includes(`# ${title} ${version}`)) return undefined
+  const others = lines.map((line) => /^# (\S+)/.exec(line)?.[1] ?? '').filter((other) => other.startsWith(`${title}/`))
+  return { ...found, foreign: new Set(others.map((other) => other.slice(title.length + 1))) }
 }
 
 /** A folder of the local repository of Maven, with an archive of sources or Javadoc beside the `pom`. */
@@ -179,9 +181,7 @@ function isSamePackage({ address }: FoundPackage, name: PackageName): boolean {
 }
 
 async function readContent(
-  base: string,
-  kind: PackageKind,
-  list: readonly string[] | undefined,
+  { base, kind, list, foreign = new Set() }: Pick<FoundPackage, 'base' | 'kind' | 'list' | 'foreign'>,
   { maxFileBytes, now = Date.now }: ArchiveSourceOptions,
 ): Promise<ArchiveContent> {
   const openedAt = now()
@@ -202,7 +202,7 @@ async function readContent(
     else if (stats.isFile()) files.set(path, { size: stats.size, ...(stamp === null ? {} : { stamp }) })
     else refused.set(path, refuse('not-text', 'neither a file nor a folder'))
   }
-  for await (const path of list ?? walkFiles(base, kind)) await add(path).catch(ignoreMissing)
+  for await (const path of list ?? walkFiles({ base, kind, foreign })) await add(path).catch(ignoreMissing)
   return {
     files,
     links,
@@ -219,13 +219,18 @@ async function readContent(
 }
 
 /** Walks the files of a folder in a fixed order. A folder that is skipped is reported as one entry that ends with a slash. */
-async function* walkFiles(root: string, kind: PackageKind, folder = ''): AsyncGenerator<string, void, void> {
-  const entries = await readdir(join(root, folder), { withFileTypes: true })
+async function* walkFiles(
+  found: Required<Pick<FoundPackage, 'base' | 'kind' | 'foreign'>>,
+  folder = '',
+): AsyncGenerator<string, void, void> {
+  const { base, kind, foreign } = found
+  const entries = await readdir(join(base, folder), { withFileTypes: true })
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = folder + entry.name
     if (!entry.isDirectory()) yield path
+    else if (foreign.has(path)) continue
     else if (findSkippedFolder(kind, `${path}/`) !== undefined) yield `${path}/`
-    else if (path.split('/').length < DEFAULT_ARCHIVE_LIMITS.maxDepth) yield* walkFiles(root, kind, `${path}/`)
+    else if (path.split('/').length < DEFAULT_ARCHIVE_LIMITS.maxDepth) yield* walkFiles(found, `${path}/`)
   }
 }
 

@@ -27,7 +27,7 @@ import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import { readDocumentation, writePackagePage } from './package-links.ts'
 import type { FilePages } from './read-file-page.ts'
-import { findPackage, listRegistryHosts } from './registries.ts'
+import { findPackage, listRegistryHosts, withTokens } from './registries.ts'
 import type { PackageArchive, PackageKind } from './registry/package-archive.ts'
 
 /** Options for opening packages. */
@@ -53,9 +53,9 @@ export async function openPackage(
   address: string,
   pages: FilePages,
   options: PackageOptions,
-  { profile = 'library', path = null, installedAt, readLastRows, signal }: TreeOptions = {},
+  { profile = 'library', path = null, installedAt, types, readLastRows, signal }: TreeOptions = {},
 ): Promise<OpenTree> {
-  const installed = await openInstalledPackage(address, pages, options, { profile, path, installedAt })
+  const installed = await openInstalledPackage(address, pages, options, { profile, path, installedAt, types })
   if (installed !== undefined) return installed
   const { name, archive, download } = await findArchive(address, options, signal)
   const { format, integrity, version, kind } = archive
@@ -110,7 +110,7 @@ async function openInstalledPackage(
   address: string,
   pages: FilePages,
   options: PackageOptions,
-  { profile = 'library', path = null, installedAt }: TreeOptions,
+  { profile = 'library', path = null, installedAt, types: givenTypes }: TreeOptions,
 ): Promise<OpenTree | undefined> {
   const name = parsePackageUrl(address)
   const installed =
@@ -121,8 +121,8 @@ async function openInstalledPackage(
   const folder = normalizeFolder(path)
   const documentation = await readDocumentation({ kind, ...(readLinks && { readLinks }) }, installed.content, '')
   const own = contentBelow(installed.content, folder, writeInnerUrl(url, folder))
-  const isUntyped = kind === 'npm' && installedAt !== undefined && folder === '' && !hasDeclarations(own)
-  const types = isUntyped ? await openInstalledTypes(name, installedAt, options) : undefined
+  const isUntyped = kind === 'npm' && folder === '' && !hasDeclarations(own)
+  const types = isUntyped && givenTypes ? await openInstalledTypes(name, givenTypes, options) : undefined
   const content =
     types === undefined
       ? await addApiPages(own, kind, name, pages)
@@ -157,7 +157,7 @@ const PACKAGE_ID = 'package'
  */
 const PACKED_IN_FOLDER: ReadonlySet<PackageKind> = new Set<PackageKind>(['npm', 'sdist', 'crate'])
 
-interface FoundArchive {
+interface NamedArchive {
   readonly name: PackageName
   readonly archive: PackageArchive
   readonly download: Download
@@ -168,14 +168,14 @@ async function findArchive(
   address: string,
   { registries: given = PUBLIC_REGISTRIES, openDownload }: PackageOptions,
   signal: AbortSignal | undefined,
-): Promise<FoundArchive> {
+): Promise<NamedArchive> {
   const name = parsePackageUrl(address)
   if (name === undefined) {
     const problem = 'it names no package of npm, PyPI, crates.io, Maven or Go'
     throw new PharosError('URL_INVALID', { url: address, problem })
   }
   const registries = typeof given === 'function' ? await given() : given
-  const download = await openDownload()
+  const download = withTokens(await openDownload(), name)
   const archive = await withSourceErrors(address, () => findPackage(name, registries, download, signal)).catch(
     (error: unknown) => {
       if (!(error instanceof PharosError) || error.code !== 'SOURCE_NOT_FOUND') throw error

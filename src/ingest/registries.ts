@@ -30,14 +30,15 @@ import {
   readSri,
   readText,
   textOf,
+  VersionMissingError,
   versionError,
 } from './registry/answers.ts'
 import type { FoundArchive, PackageArchive } from './registry/package-archive.ts'
 import { findInSimpleIndex, findPypi } from './registry/pypi.ts'
 
 /**
- * Finds the archive of a package through its registries: the first one that has it. Rejects with an {@link ArchiveError} when none has it,
- * with a {@link DownloadError} when one does not respond, because the next one may have another package of the same name.
+ * Finds the archive of a package through its registries: the first one that has it. A registry without a usable answer ends the search,
+ * because the next one may have another package of the same name.
  */
 export async function findPackage(
   name: PackageName,
@@ -53,25 +54,18 @@ export async function findPackage(
   const type = registryOf(name.type)
   const broken = registries.broken?.[type]
   if (broken !== undefined) throw broken
-  const [first = registries[type], ...further] = listRegistries(name, registries)
-  const find = async (registry: string) => {
-    const isPublic = isPublicRegistry(registry, type)
-    return { ...(await FINDERS[type](name, registry, { download, signal })), isPublic }
-  }
-  try {
-    return await find(first)
-  } catch (error) {
-    for (const registry of further) {
-      if (!isMissing(error) && !(error instanceof ArchiveError)) throw error
-      try {
-        return await find(registry)
-      } catch (other) {
-        // A registry that has the package says more than one that never heard of it.
-        if (!isMissing(other)) throw other
-      }
+  let missing: unknown
+  for (const registry of listRegistries(name, registries)) {
+    try {
+      const found = await FINDERS[type](name, registry, { download, signal })
+      return { ...found, isPublic: isPublicRegistry(registry, type) }
+    } catch (error) {
+      if (!isMissing(error) && !(error instanceof VersionMissingError)) throw error
+      // A registry that has other versions says more than one that does not know the package.
+      if (missing === undefined || isMissing(missing)) missing = error
     }
-    throw error
   }
+  throw missing
 }
 
 const FINDERS: Readonly<
@@ -110,6 +104,11 @@ export function customRegistryOrigins(registries: PackageRegistries): string[] {
 /** The name of the registry for a kind of packages. */
 function registryOf(type: Exclude<PackageType, 'golang'>): keyof Registries {
   return type === 'cargo' ? 'crates' : type
+}
+
+/** Downloads with the tokens for the registries of a package. */
+export function withTokens(download: Download, { type }: PackageName): Download {
+  return type === 'golang' ? download : (request) => download({ ...request, registryType: registryOf(type) })
 }
 
 /** The hosts of a package's registries. */
@@ -202,14 +201,18 @@ async function findMaven(name: PackageName, registry: string, access: RegistryAc
   const title = packageTitle(name)
   const folder = `${baseOf(registry)}/${(name.namespace ?? '').replaceAll('.', '/')}/${name.name}`
   const version = name.version ?? (await findNewestMaven(name, `${folder}/maven-metadata.xml`, access))
+  const release = encodeURIComponent(version)
+  const pom = `${folder}/${release}/${name.name}-${release}.pom`
   for (const kind of ['sources', 'javadoc'] as const) {
-    const release = encodeURIComponent(version)
     const url = `${folder}/${release}/${name.name}-${release}-${kind}.jar`
     const integrity = await readChecksum(url, access)
-    const pom = `${folder}/${release}/${name.name}-${release}.pom`
     const readLinks = async () => readPomLinks(await readText(pom, access))
     if (integrity !== undefined) return { kind, version, format: 'zip', url, integrity, readLinks }
   }
+  // The artifact comes from the first repository that has it, so the sources of another repository may be those of another artifact.
+  await fetchText(pom, access).catch((error: unknown) => {
+    throw isMissing(error) ? versionError(name, null) : error
+  })
   throw new ArchiveError(`${title} ${version} has neither sources nor Javadoc with a checksum`)
 }
 

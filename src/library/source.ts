@@ -63,6 +63,8 @@ export interface SourceSettings {
   readonly machine?: string
   /** Folder of this machine in which the package is installed; it is read there, without a request. */
   readonly installedAt?: string
+  /** The `@types` package whose declarations become pages of the installed package, if it has none itself. @default none */
+  readonly types?: InstalledTypes
   /** Projects that use this version of a package. @default none */
   readonly projects?: readonly ProjectName[]
   /** Whether it was added for a project, not by the user. @default false */
@@ -73,6 +75,12 @@ export interface SourceSettings {
   readonly packagePage?: string
   /** Addresses of documentation that the metadata of the package name. */
   readonly documentation?: readonly string[]
+}
+
+/** An installed `@types` package. */
+export interface InstalledTypes {
+  readonly folder: string
+  readonly version: string
 }
 
 /** A project whose dependencies are in the library. */

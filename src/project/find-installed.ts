@@ -6,6 +6,7 @@ import { escapeRegExp } from '../core/escape-reg-exp.ts'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import { escapeGoPath } from '../core/url/go-path.ts'
+import { normalizePypiName } from '../core/url/package-url.ts'
 import type { LockedPackage } from './locked-package.ts'
 
 /** Where the package managers of this user keep what they install. */
@@ -39,6 +40,7 @@ export function createInstalledFinder(
   ]
   let python: ReadonlyMap<string, readonly InstalledAt[]> | undefined
   let crates: readonly string[] | undefined
+  let vendored: ReadonlySet<string> | undefined
   return (locked) => {
     const { type, name, version } = locked
     if (type === 'npm') return findNpm(project, locked)
@@ -48,7 +50,10 @@ export function createInstalledFinder(
       return version === null ? found[0] : found.find((one) => one.version === version)
     }
     if (version === null) return undefined
-    if (type === 'golang') return findGo(project, goModules, name, version)
+    if (type === 'golang') {
+      vendored ??= new Set(readText(join(project, 'vendor', 'modules.txt'))?.split(/\r?\n/))
+      return findGo(project, goModules, vendored, name, version)
+    }
     if (type === 'maven') return findMaven(join(home, '.m2', 'repository'), name, version)
     // Another registry may have another package of this name.
     crates ??= listFolders(join(cargoHome, 'registry', 'src')).filter((path) => PUBLIC_CRATES.test(path))
@@ -61,15 +66,19 @@ export function createInstalledFinder(
 /** The folders in which Cargo keeps packages of the public registry. */
 const PUBLIC_CRATES = /[/\\](?:index\.crates\.io|github\.com)-[^/\\]+$/
 
-/** A module in `vendor`, whose `modules.txt` names the versions, else in the module cache. */
-function findGo(project: string, modules: string, name: string, version: string): InstalledAt | undefined {
+/** A module in the module cache, else in `vendor`, for which the lines of `modules.txt` name the versions. */
+function findGo(
+  project: string,
+  modules: string,
+  lines: ReadonlySet<string>,
+  name: string,
+  version: string,
+): InstalledAt | undefined {
   const vendored = join(project, 'vendor', name)
-  const isVendored = readText(join(project, 'vendor', 'modules.txt'))
-    ?.split(/\r?\n/)
-    .includes(`# ${name} ${version}`)
+  const isVendored = lines.has(`# ${name} ${version}`)
   const cached = join(modules, `${escapeGoPath(name)}@${escapeGoPath(version)}`)
   // The cache comes first: `vendor` has only the packages that the project imports.
-  const folder = existsSync(cached) ? cached : isVendored === true && existsSync(vendored) ? vendored : undefined
+  const folder = existsSync(cached) ? cached : isVendored && existsSync(vendored) ? vendored : undefined
   return folder === undefined ? undefined : { folder, version }
 }
 
@@ -136,8 +145,7 @@ function listDistInfos(environments: readonly string[]): ReadonlyMap<string, rea
     for (const folder of libraries.flatMap((library) => listFolders(join(library, 'site-packages')))) {
       const [, name, version] = /([^/\\]+)-([^-]+)\.dist-info$/.exec(folder) ?? []
       if (name === undefined || version === undefined) continue
-      // One spelling of a name, as PyPI compares them.
-      const key = name.toLowerCase().replace(/[-_.]+/g, '-')
+      const key = normalizePypiName(name)
       found.set(key, [...(found.get(key) ?? []), { folder, version }])
     }
   }

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
-import { parsePackageUrl, writePackageUrl } from '../core/url/package-url.ts'
+import { parsePackageUrl, typesPackageOf, writePackageUrl } from '../core/url/package-url.ts'
 import type { ProjectPackage, ProjectPackages, ProjectReader } from '../library/ports/projects.ts'
+import type { InstalledTypes } from '../library/source.ts'
 import { createInstalledFinder, type PackageFolders } from './find-installed.ts'
 import type { LockedPackage } from './locked-package.ts'
 import { readProject } from './read-project.ts'
@@ -14,7 +15,23 @@ async function readPackages(path: string, folders: PackageFolders): Promise<Proj
   const { name, packages, skipped, files, notes } = await readProject(path)
   const folder = await realpath(path)
   const findInstalled = createInstalledFinder(folder, folders)
-  return { name, folder, skipped, files, notes, packages: packages.map((one) => describe(one, findInstalled)) }
+  const described = packages.map((one) => describe(one, findInstalled))
+  return { name, folder, skipped, files, notes, packages: withTypes(described) }
+}
+
+/** Names the installed `@types` package of each installed npm package, which may be in the folder of another workspace member. */
+function withTypes(packages: readonly ProjectPackage[]): ProjectPackage[] {
+  const found = new Map<string, InstalledTypes>()
+  const byUse = packages.toSorted((a, b) => Number(b.isDirect) - Number(a.isDirect))
+  for (const { type, name, version, installedAt } of byUse) {
+    if (type !== 'npm' || version === null || installedAt === undefined || found.has(name)) continue
+    if (name.startsWith('@types/')) found.set(name, { folder: installedAt, version })
+  }
+  return packages.map((one) => {
+    const isInstalled = one.type === 'npm' && one.installedAt !== undefined
+    const types = isInstalled ? found.get(typesPackageOf(one.name)) : undefined
+    return types === undefined ? one : { ...one, types }
+  })
 }
 
 function describe(locked: LockedPackage, findInstalled: ReturnType<typeof createInstalledFinder>): ProjectPackage {

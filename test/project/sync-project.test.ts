@@ -2,11 +2,12 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { addSource } from '../../src/library/crawl/add-source.ts'
-import { createUseCheck } from '../../src/library/projects/choose-packages.ts'
+import { choosePackages, createUseCheck } from '../../src/library/projects/choose-packages.ts'
 import { listUnused, planProject, type WantedPackage } from '../../src/library/projects/plan-project.ts'
 import { type SyncEvent, syncProject } from '../../src/library/projects/sync-project.ts'
 import { labelOf, type Source } from '../../src/library/source.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
+import { openProjectReader } from '../../src/project/open-project.ts'
 import { openTestLibrary } from '../sites/crawl.ts'
 import { createLibraryPath } from '../sites/file-fixture.ts'
 import { createTempFolder, openReader, writeFiles } from '../trees/archive-fixture.ts'
@@ -123,6 +124,60 @@ test('reads a package where it is installed now, although it was added without',
   expect(resultOf(await sync(TOWER, [install('lamp', '1.0.0')]))).toEqual([
     { ready: 0, read: 1, failed: 0, dropped: 0 },
   ])
+})
+
+test('reads a package again if its @types package moved', async () => {
+  const lamp = install('lamp', '1.0.0')
+  const typed = (version: string): WantedPackage => {
+    const folder = join(modules, `types-${version}`)
+    const declarations = `export declare function light${version.replaceAll('.', '')}(): void\n`
+    writeFiles(folder, {
+      'package.json': JSON.stringify({ name: '@types/lamp', version, types: 'index.d.ts' }),
+      'index.d.ts': declarations,
+    })
+    return { ...lamp, types: { folder, version } }
+  }
+  await sync(TOWER, [typed('1.2.0')])
+  expect(resultOf(await sync(TOWER, [typed('1.2.0')]))).toMatchObject([{ ready: 1, read: 0 }])
+  expect(resultOf(await sync(TOWER, [typed('1.3.0')]))).toMatchObject([{ ready: 0, read: 1 }])
+  expect(resultOf(await sync(TOWER, [lamp]))).toMatchObject([{ ready: 1 }])
+  const [source] = await library.store.listSources()
+  const rows = await library.store.listRows(source?.id ?? '', { state: 'indexed', limit: 10 })
+  expect(rows.map(({ key }) => key).join()).toContain('@types/index.d.ts.md')
+})
+
+test('leaves out @types/x only if x is taken in, also if both are in different folders of a workspace', async () => {
+  const manifest = (name: string, fields: object = {}) => JSON.stringify({ name, version: '1.0.0', ...fields })
+  const lock = {
+    name: 'tower',
+    lockfileVersion: 3,
+    packages: {
+      '': { name: 'tower', workspaces: ['app'], devDependencies: { '@types/wick': '1' } },
+      app: { name: 'app', version: '1.0.0', dependencies: { lamp: '1', '@types/lamp': '1', '@types/wick': '1' } },
+      'node_modules/app': { resolved: 'app', link: true },
+      'node_modules/@types/lamp': { version: '1.0.0' },
+      'node_modules/@types/wick': { version: '1.0.0' },
+      'app/node_modules/lamp': { version: '1.0.0', dependencies: { wick: '1' } },
+      'node_modules/wick': { version: '1.0.0' },
+    },
+  }
+  writeFiles(modules, {
+    'package.json': manifest('tower', { workspaces: ['app'], devDependencies: { '@types/wick': '1' } }),
+    'app/package.json': manifest('app', { dependencies: { lamp: '1', '@types/lamp': '1', '@types/wick': '1' } }),
+    'package-lock.json': JSON.stringify(lock),
+    'node_modules/@types/lamp/package.json': manifest('@types/lamp'),
+    'node_modules/@types/wick/package.json': manifest('@types/wick'),
+    'app/node_modules/lamp/package.json': manifest('lamp'),
+    'node_modules/wick/package.json': manifest('wick'),
+  })
+  const { packages } = await openProjectReader({ home: modules }).read(modules)
+  const names = (all: boolean) => choosePackages(packages, { all }).map(({ name }) => name)
+  expect(names(false)).toEqual(['@types/wick', 'lamp'])
+  expect(names(true)).toEqual(['lamp', 'wick'])
+  expect(packages.find(({ name }) => name === 'lamp')?.types).toMatchObject({
+    folder: expect.stringMatching(/node_modules[/\\]@types[/\\]lamp$/),
+    version: '1.0.0',
+  })
 })
 
 test('a package whose version is not known counts as used in every version', () => {

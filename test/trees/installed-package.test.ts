@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { PUBLIC_ONLY } from '../../src/fetch/addresses.ts'
 import { openDownloads as openGuardedDownloads } from '../../src/fetch/download.ts'
 import type { OpenTree } from '../../src/library/ports/tree.ts'
+import type { InstalledTypes } from '../../src/library/source.ts'
 import { createTempFolder, type Files, listTree, openTree, packFiles, writeFiles } from './archive-fixture.ts'
 
 let folder = ''
@@ -13,9 +14,9 @@ beforeEach(() => {
 })
 
 /** Opens a package that is installed in a folder. */
-function open(address: string, installedAt: string): Promise<OpenTree> {
+function open(address: string, installedAt: string, types?: InstalledTypes): Promise<OpenTree> {
   const openDownloads = () => Promise.reject(new Error('asked the registry'))
-  return openTree(address, { openDownloads }, { installedAt })
+  return openTree(address, { openDownloads }, { installedAt, types })
 }
 
 async function readText(tree: OpenTree, path: string): Promise<string> {
@@ -152,7 +153,8 @@ describe('the @types package of an npm package', () => {
         'README.md': '# Lamp\n',
       })
       writeFiles(join(modules, '@types', mangled), types(`@types/${mangled}`, '1.2.0'))
-      const tree = await open(`pkg:npm/${name}@1.0.0`, join(modules, name))
+      const given = { folder: join(modules, '@types', mangled), version: '1.2.0' }
+      const tree = await open(`pkg:npm/${name}@1.0.0`, join(modules, name), given)
       const listed = await listTree(tree)
       expect(listed).toMatchObject({ 'README.md': 'file', '@types/index.d.ts.md': 'file' })
       expect(listed).not.toHaveProperty('@types/README.md')
@@ -162,18 +164,21 @@ describe('the @types package of an npm package', () => {
     }
   })
 
-  test('is left out if the package has declarations, or if the folder holds another package', async () => {
+  test('is left out if the package has declarations, or if the folder holds another package or version', async () => {
     const modules = join(folder, 'node_modules')
+    const listLamp = async (name: string, version: string) => {
+      const given = { folder: join(modules, '@types', name), version }
+      return Object.keys(await listTree(await open(`pkg:npm/${name}@1.0.0`, join(modules, name), given))).join()
+    }
     writeFiles(join(modules, 'lamp'), { ...LAMP, 'package.json': JSON.stringify({ name: 'lamp', version: '1.0.0' }) })
     writeFiles(join(modules, '@types/lamp'), types('@types/lamp', '1.2.0'))
-    expect(Object.keys(await listTree(await open('pkg:npm/lamp@1.0.0', join(modules, 'lamp')))).join()).not.toContain(
-      '@types',
-    )
+    expect(await listLamp('lamp', '1.2.0')).not.toContain('@types')
     writeFiles(join(modules, 'wick'), { 'package.json': JSON.stringify({ name: 'wick', version: '1.0.0' }) })
     writeFiles(join(modules, '@types/wick'), types('@types/other', '1.2.0'))
-    expect(Object.keys(await listTree(await open('pkg:npm/wick@1.0.0', join(modules, 'wick')))).join()).not.toContain(
-      '@types',
-    )
+    expect(await listLamp('wick', '1.2.0')).not.toContain('@types')
+    writeFiles(join(modules, '@types/wick'), types('@types/wick', '1.3.0'))
+    expect(await listLamp('wick', '1.2.0')).not.toContain('@types')
+    expect(await listLamp('wick', '1.3.0')).toContain('@types')
   })
 })
 
@@ -210,6 +215,17 @@ describe('a module of Go', () => {
     const tree = await open('pkg:golang/tower.example/lamp@v1.2.0', installedAt)
     expect(await listTree(tree)).toHaveProperty('lamp.go', 'file')
     await expect(open('pkg:golang/tower.example/lamp@v1.3.0', installedAt)).rejects.toThrow()
+  })
+
+  test('has no files of another module that is vendored below it', async () => {
+    writeFiles(folder, {
+      'vendor/modules.txt': '# tower.example/lamp v1.2.0\n## explicit\n# tower.example/lamp/oil v0.3.0\n',
+      'vendor/tower.example/lamp/lamp.go': MODULE['lamp.go'] ?? '',
+      'vendor/tower.example/lamp/oil/oil.go': 'package oil\n',
+      'vendor/tower.example/lamp/wick/wick.go': 'package wick\n',
+    })
+    const tree = await open('pkg:golang/tower.example/lamp@v1.2.0', join(folder, 'vendor/tower.example/lamp'))
+    expect(await listTree(tree)).toEqual({ 'lamp.go': 'file', 'wick/wick.go': 'file' })
   })
 
   test('that is not installed is refused with the command that installs it', async () => {

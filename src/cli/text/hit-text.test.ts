@@ -99,9 +99,16 @@ describe('answer at a terminal', () => {
       const source = version === null ? 'mirror' : `guide@${version}`
       return { url: `https://docs.example/${path}`, source, version, language, ...isTranslation }
     }
-    const similar = [at('1', 'en'), at('1', 'de'), at('2', 'de'), at('2', 'en', 'copy\x1b[2J'), at(null, 'en')]
+    const similar = [
+      at('1', 'en'),
+      at('1', 'de'),
+      at('2', 'de'),
+      at('2', 'en', 'copy\x1b[2J'),
+      at(null, 'en'),
+      at('v1.7.0', 'en'),
+    ]
     const answer = answerOf({ passages: [{ ...PASSAGE, similar }], more: [{ ...MENTION, similar: [at('1', null)] }] })
-    const also = ['   also: v1, v1 de, de, https://docs.example/copy [2J, mirror', '   also: v1']
+    const also = ['   also: v1, v1 de, de, https://docs.example/copy [2J, mirror, v1.7.0', '   also: v1']
     const shown = writeAnswer(answer, PLAIN, NOW).split('\n')
     expect(shown.filter((line) => line.includes('also:'))).toEqual(also)
     const piped = writeMarkdownAnswer(answer).split('\n')

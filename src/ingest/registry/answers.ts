@@ -84,10 +84,13 @@ export function answerError(url: string, cause?: unknown): ArchiveError {
   return new ArchiveError(`${new URL(url).host} gave an invalid answer about it`, { cause })
 }
 
-export function versionError(name: PackageName, newest: string | null): ArchiveError {
+/** A registry has the package, but not the wanted version. */
+export class VersionMissingError extends ArchiveError {}
+
+export function versionError(name: PackageName, newest: string | null): VersionMissingError {
   const hint = newest === null ? '' : `; the newest is ${newest}`
   const advice = newest === null ? 'name another package' : 'name a version that it has'
-  return new ArchiveError(`its registry has no version ${name.version ?? 'of it'}${hint}`, { advice })
+  return new VersionMissingError(`its registry has no version ${name.version ?? 'of it'}${hint}`, { advice })
 }
 
 export function isMissing(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { ArchiveError } from '../../core/archive/archive-error.ts'
+import { escapeRegExp } from '../../core/escape-reg-exp.ts'
 import { asList } from '../../core/json/is-json-object.ts'
-import { normalizePypiName, type PackageName } from '../../core/url/package-url.ts'
-import { compareVersions, isSameVersion, parseVersion } from '../../core/version/version.ts'
+import type { PackageName } from '../../core/url/package-url.ts'
 import {
   answerError,
   archiveOf,
@@ -18,6 +18,7 @@ import {
   versionError,
 } from './answers.ts'
 import type { FoundArchive } from './package-archive.ts'
+import { comparePythonVersions, isStable, parsePythonVersion } from './python-version.ts'
 
 /** https://docs.pypi.org/api/json/ */
 export async function findPypi(name: PackageName, registry: string, access: RegistryAccess): Promise<FoundArchive> {
@@ -78,8 +79,9 @@ export async function findInSimpleIndex(
   const url = `${index}/${name.name}/`
   const text = await fetchText(url, access, `${SIMPLE_JSON}, text/html;q=0.5`)
   const files = text.trimStart().startsWith('{') ? listJsonFiles(parseJson(text, url)) : listHtmlFiles(text)
+  const readVersion = createVersionReader(name.name)
   const releases = files.flatMap((file) => {
-    const version = readFileVersion(name.name, file.filename)
+    const version = readVersion(file.filename)
     return version === undefined ? [] : [{ ...file, version }]
   })
   const version = chooseRelease(releases, name)
@@ -105,7 +107,7 @@ function listJsonFiles(answer: unknown): ListedFile[] {
 
 /** Reads the links of a list in HTML: `<a href="…#sha256=…">name-1.0.tar.gz</a>`. */
 function listHtmlFiles(html: string): ListedFile[] {
-  return Array.from(html.matchAll(/<a\s([^>]{1,4000})>([^<]{1,500})<\/a>/gi), ([, attributes = '', label = '']) => {
+  return Array.from(html.matchAll(/<a\s([^<>]{1,4000})>([^<]{1,500})<\/a>/gi), ([, attributes = '', label = '']) => {
     const [, href = ''] = /\bhref\s*=\s*"([^"]*)"/i.exec(attributes) ?? /\bhref\s*=\s*'([^']*)'/i.exec(attributes) ?? []
     const [url = '', fragment = ''] = href.replaceAll('&amp;', '&').split('#')
     const sha256 = new URLSearchParams(fragment).get('sha256') ?? undefined
@@ -113,28 +115,36 @@ function listHtmlFiles(html: string): ListedFile[] {
   })
 }
 
-/** The version in the name of a file; undefined if it is no archive of the package. */
-function readFileVersion(name: string, filename: string): string | undefined {
-  const wheel = /^([^-]+)-([^-]+)-.+\.whl$/i.exec(filename)
-  // The name of a package may have hyphens itself, but its version begins with a digit.
-  const sdist = /^(.+?)-(v?\d[^-]*(?:-\d[^-]*)*)\.(?:tar\.gz|tgz|zip)$/i.exec(filename)
-  const [, found = '', version] = wheel ?? sdist ?? []
-  return normalizePypiName(found) === name ? version : undefined
+/**
+ * Returns a function that reads the version in the name of a file; undefined if it is no archive of the package. The patterns contain the
+ * name of the package, so that they have one way to match: an index may have many long names.
+ */
+function createVersionReader(name: string): (filename: string) => string | undefined {
+  const spelling = name.split('-').map(escapeRegExp).join('[-_.]+')
+  const wheel = new RegExp(`^${spelling}-([^-]+)-.+\\.whl$`, 'i')
+  // A version begins with a digit, also after a hyphen: `1.0-1`. Otherwise the file belongs to a package with a longer name.
+  const sdist = new RegExp(`^${spelling}-(v?\\d(?:[^-]|-(?=\\d))*)\\.(?:tar\\.gz|tgz|zip)$`, 'i')
+  return (filename) => (wheel.exec(filename) ?? sdist.exec(filename))?.[1]
 }
 
 /** The version as its files spell it: the wanted one, else the newest stable one. */
 function chooseRelease(files: readonly (ListedFile & { readonly version: string })[], name: PackageName): string {
-  const offered = files.filter(({ isYanked }) => !isYanked).map(({ version }) => version)
-  const stable = offered.filter((version) => parseVersion(version).prerelease.length === 0)
-  const newest = (stable.length > 0 ? stable : offered).toSorted(compareVersions).at(-1)
+  const offered = files.filter(({ isYanked }) => !isYanked).flatMap(({ version }) => parsePythonVersion(version) ?? [])
+  const stable = offered.filter(isStable)
+  const newest = (stable.length > 0 ? stable : offered).toSorted(comparePythonVersions).at(-1)?.text
   const { version: wanted } = name
   // A yanked version resolves only when it is pinned exactly.
-  const pinned = files.map(({ version }) => version)
-  const found =
-    wanted === null
-      ? newest
-      : (pinned.find((version) => version === wanted) ??
-        pinned.find((version) => isSameVersion(parseVersion(version), parseVersion(wanted))))
+  const found = wanted === null ? newest : findSpelling(new Set(files.map(({ version }) => version)), wanted)
   if (found === undefined) throw versionError(name, newest ?? null)
   return found
+}
+
+/** How a list spells a version: `1.0` may be there as `1.0.0`. */
+function findSpelling(spellings: ReadonlySet<string>, wanted: string): string | undefined {
+  if (spellings.has(wanted)) return wanted
+  const parsed = parsePythonVersion(wanted)
+  return [...spellings].find((spelling) => {
+    const other = parsePythonVersion(spelling)
+    return parsed !== undefined && other !== undefined && comparePythonVersions(parsed, other) === 0
+  })
 }

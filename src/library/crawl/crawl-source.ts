@@ -346,11 +346,12 @@ function openTree(
     const problem = `header is only for web sites and archives on the web, and ${labelOf(source)} is neither${advice}`
     throw usageError(problem)
   }
-  const { chunks: profile, tree, installedAt } = source.settings
+  const { chunks: profile, tree, installedAt, types } = source.settings
   const isRepeat = kind === 'package' && !full && Object.keys(scope).length === 0
   const lastRows = isRepeat ? { readLastRows: () => listRows(store, source.id) } : {}
   const downloadHeaders = isDownload ? mergeFields(siteHeaders?.require(source.url), headers) : {}
-  return trees.open(source.url, { profile, ...tree, installedAt, headers: downloadHeaders, ...lastRows, signal })
+  const installed = { installedAt, types }
+  return trees.open(source.url, { profile, ...tree, ...installed, headers: downloadHeaders, ...lastRows, signal })
 }
 
 /**

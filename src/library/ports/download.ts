@@ -1,3 +1,5 @@
+import type { Registries } from '../../core/url/package-url.ts'
+
 /** A download request. */
 export interface DownloadRequest {
   readonly url: string
@@ -7,6 +9,8 @@ export interface DownloadRequest {
   readonly maxBytes: number
   /** Headers sent only to the origin of the address, never to redirect targets. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Type of the registry from which it comes; other types have other tokens for the same host. @default no token is sent */
+  readonly registryType?: keyof Registries
   readonly signal?: AbortSignal | undefined
 }
 

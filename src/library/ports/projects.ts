@@ -1,3 +1,5 @@
+import type { InstalledTypes } from '../source.ts'
+
 /** Reads which packages the projects on this machine use. */
 export interface ProjectReader {
   /**
@@ -37,4 +39,6 @@ export interface ProjectPackage {
   readonly address: string | null
   /** Folder of this machine in which it is installed. */
   readonly installedAt?: string
+  /** The installed `@types` package with declarations for it. @default none */
+  readonly types?: InstalledTypes
 }

@@ -11,10 +11,10 @@ export interface PackageRegistries extends Registries {
   /** Registries that are asked, in this order, for a package that the first one does not have. @default none */
   readonly further?: Readonly<Partial<Record<keyof Registries, readonly string[]>>>
   /**
-   * Returns the Authorization header for an address. A function instead of a list, so that no secret is part of data that is printed or
-   * stored. @default none
+   * Returns the Authorization header for an address, among those of a type of packages. A function instead of a list, so that no secret is
+   * part of data that is printed or stored. @default none
    */
-  readonly authorize?: (url: URL) => string | undefined
+  readonly authorize?: (url: URL, type: keyof Registries) => string | undefined
   /** Why the registry of a type is not known: its settings file is broken. Its packages are not requested from anywhere else. @default none */
   readonly broken?: Readonly<Partial<Record<keyof Registries, PharosError>>>
 }

@@ -19,7 +19,7 @@ import type { LedgerRow, Refusal } from '../../crawl/ledger.ts'
 import type { Discovery, Reason } from '../../crawl/ledger-reasons.ts'
 import type { PageRecord } from '../../crawl/settlement.ts'
 import type { Library } from '../library.ts'
-import type { Source } from '../source.ts'
+import type { InstalledTypes, Source } from '../source.ts'
 
 /** Reads trees of files: local folders, archives, Git repositories, packages. It opens only local paths that the library owner named. */
 export interface TreeReader {
@@ -53,6 +53,8 @@ export interface TreeOptions {
    * the package at its version. @default none
    */
   readonly installedAt?: string | undefined
+  /** The `@types` package with declarations for the installed package. @default none */
+  readonly types?: InstalledTypes | undefined
   /** Headers for downloading an archive, sent only to its own origin. @default none */
   readonly headers?: Readonly<Record<string, string>>
   /** Reads the ledger rows of a complete earlier run, so that unchanged content is not downloaded again. @default none */

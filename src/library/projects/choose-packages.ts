@@ -16,20 +16,19 @@ export interface PackageFilter {
 }
 
 /**
- * Chooses the packages of a project that a filter asks for. `@types/x` is part of an installed `x`, whose pages show the declarations if it
- * has none itself.
+ * Chooses the packages of a project that a filter asks for. `@types/x` is left out if an installed `x` is chosen, whose pages show the
+ * declarations if it has none itself.
  */
 export function choosePackages(
   packages: readonly ProjectPackage[],
   { all = false, dev = false, exclude = [] }: PackageFilter,
 ): ProjectPackage[] {
   const patterns = exclude.map((text) => new RegExp(`^${text.split(/\*+/).map(escapeRegExp).join('[^]*?')}$`))
-  const installed = packages.filter(({ type, installedAt }) => type === 'npm' && installedAt !== undefined)
-  const types = new Set(installed.map(({ name }) => typesPackageOf(name)))
-  return packages.filter(({ type, name, isDirect, isDev }) => {
-    if (type === 'npm' && types.has(name)) return false
+  const chosen = packages.filter(({ name, isDirect, isDev }) => {
     return (all || isDirect) && (dev || !isDev) && !patterns.some((pattern) => pattern.test(name))
   })
+  const shown = new Set(chosen.flatMap(({ name, types }) => (types === undefined ? [] : [typesPackageOf(name)])))
+  return chosen.filter(({ type, name }) => type !== 'npm' || !shown.has(name))
 }
 
 /**
@@ -53,7 +52,10 @@ export function requireFiles({ files, folder }: Pick<ProjectPackages, 'files' | 
 
 /** The packages that can be read. */
 export function listWanted(packages: readonly ProjectPackage[]): WantedPackage[] {
-  return packages.flatMap(({ address, installedAt }) => {
-    return address === null ? [] : [{ address, ...(installedAt === undefined ? {} : { installedAt }) }]
+  return packages.flatMap(({ address, installedAt, types }) => {
+    if (address === null) return []
+    return [
+      { address, ...(installedAt === undefined ? {} : { installedAt }), ...(types === undefined ? {} : { types }) },
+    ]
   })
 }

@@ -1,7 +1,7 @@
 import { packageTitle, parsePackageUrl, writePackageUrl } from '../../core/url/package-url.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
-import type { ProjectName, Source } from '../source.ts'
+import type { InstalledTypes, ProjectName, Source } from '../source.ts'
 import { isComplete } from '../sources/find-version.ts'
 import { offerDocumentation } from '../sources/offer-documentation.ts'
 
@@ -11,6 +11,8 @@ export interface WantedPackage {
   readonly address: string
   /** Folder of this machine in which it is installed. @default read from the registry */
   readonly installedAt?: string
+  /** The installed `@types` package with declarations for it. @default none */
+  readonly types?: InstalledTypes
 }
 
 /** State of a wanted package in the library. */
@@ -18,7 +20,7 @@ export interface PackageState {
   readonly wanted: WantedPackage
   /** The source with this version; undefined if it has to be added. */
   readonly source?: Source
-  /** `ready`: read in full; `incomplete`: added, but not read in full; `missing`: not in the library. */
+  /** `ready`: read in full; `incomplete`: added, but not read in full, or with other declarations of `@types`; `missing`: not in the library. */
   readonly state: 'ready' | 'incomplete' | 'missing'
   /** Other versions of the package in the library. */
   readonly otherVersions: readonly string[]
@@ -66,7 +68,8 @@ export async function planProject(
     const otherVersions = others.flatMap(({ version }) => (version === null ? [] : [version]))
     if (source === undefined) packages.push({ wanted: one, state: 'missing', otherVersions })
     else {
-      const state = (await isComplete(library, source)) ? 'ready' : 'incomplete'
+      const isCurrent = one.types === undefined || one.types.version === source.settings.types?.version
+      const state = isCurrent && (await isComplete(library, source)) ? 'ready' : 'incomplete'
       packages.push({ wanted: one, source, state, otherVersions })
     }
   }

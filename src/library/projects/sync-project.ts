@@ -96,25 +96,23 @@ async function readPackage(
   return { type: 'read', source, ...content, documentation }
 }
 
-/** Records where a known package is installed now. */
-async function locate(
-  { store }: Pick<Library, 'store'>,
-  known: Source,
-  { installedAt }: WantedPackage,
-): Promise<Source> {
-  if (installedAt === undefined || known.settings.installedAt === installedAt) return known
-  await store.updateSource(known.id, ({ settings }) => ({ settings: { ...settings, installedAt } }))
-  return { ...known, settings: { ...known.settings, installedAt } }
+/** Records where a known package and its types are installed now. */
+async function locate({ store }: Pick<Library, 'store'>, known: Source, wanted: WantedPackage): Promise<Source> {
+  if (wanted.installedAt === undefined) return known
+  const installed = installedSettings(wanted)
+  await store.updateSource(known.id, ({ settings }) => ({ settings: { ...settings, ...installed } }))
+  return { ...known, settings: { ...known.settings, ...installed } }
 }
 
-async function addPackage(
-  library: Library,
-  project: ProjectName,
-  { address, installedAt }: WantedPackage,
-): Promise<Source> {
+function installedSettings({ installedAt, types }: WantedPackage): Pick<WantedPackage, 'installedAt' | 'types'> {
+  return { ...(installedAt === undefined ? {} : { installedAt }), ...(types === undefined ? {} : { types }) }
+}
+
+async function addPackage(library: Library, project: ProjectName, wanted: WantedPackage): Promise<Source> {
+  const { address } = wanted
   const { type, version } = parsePackageUrl(address) ?? { type: '', version: null }
   const name = toName(titleOf(address))
-  const settings = { projects: [project], isDependency: true, ...(installedAt === undefined ? {} : { installedAt }) }
+  const settings = { projects: [project], isDependency: true, ...installedSettings(wanted) }
   const input = { url: address, version: version ?? undefined, settings }
   try {
     return await addSource(library, { ...input, name })

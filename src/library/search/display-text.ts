@@ -110,7 +110,10 @@ const SHORT_ID_CHARS = 12
 export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passage, 'source' | 'version'>): string {
   const names = similar.map(({ url, source, version, language, isTranslation }) => {
     const isVersion = version !== null && shown.version !== null && version !== shown.version
-    const facts = [...(isVersion ? [`v${version}`] : []), ...(isTranslation === true ? [language ?? ''] : [])]
+    const facts = [
+      ...(isVersion ? [version.replace(/^v?(?=\d)/, 'v')] : []),
+      ...(isTranslation === true ? [language ?? ''] : []),
+    ]
     return oneLine(facts.join(' ') || (source === shown.source ? url : source))
   })
   const [...all] = new Set(names)

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { PUBLIC_REGISTRIES } from '../../core/url/package-url.ts'
 import type { ProjectFile } from '../locked-package.ts'
 import { fieldOf, textOf } from '../lockfiles/fields.ts'
@@ -6,7 +6,9 @@ import { parseToml } from '../lockfiles/parse-syntax.ts'
 import {
   type ClientPlaces,
   type ClientRegistries,
+  createCredential,
   createSettingsError,
+  listProjectFolders,
   parseAddress,
   readSettingsFile,
 } from './client-settings.ts'
@@ -16,6 +18,8 @@ import { rethrowAsSettings } from './settings-syntax.ts'
 interface CargoFile {
   readonly path: string
   readonly value: unknown
+  /** Whether it is the user's, not a file of a project. */
+  readonly isOwn: boolean
 }
 
 /**
@@ -42,39 +46,54 @@ export async function readCargoSettings(places: ClientPlaces): Promise<ClientReg
   }
   if (visited.size === 0) return { addresses: [], credentials: [] }
   const variable = `CARGO_REGISTRIES_${name.toUpperCase().replace(/[-.]/g, '_')}`
+  const given = environment[`${variable}_INDEX`] ?? ''
   const index =
-    environment[`${variable}_INDEX`] || (find('source', name, 'registry') ?? find('registries', name, 'index'))?.text
-  // A folder with packages: those that it has are read from the disk.
-  if (index === undefined) return { addresses: [], credentials: [] }
-  const parsed = index.startsWith('sparse+') ? parseAddress(index.slice('sparse+'.length), 'sparse+') : undefined
+    given === ''
+      ? (find('source', name, 'registry') ?? find('registries', name, 'index'))
+      : { text: given, path: `${variable}_INDEX`, isOwn: true }
+  if (index === undefined) {
+    // A folder replaces the registry only by the same packages, and those that it has are read from the disk.
+    if (FOLDER_SOURCES.some((kind) => find('source', name, kind) !== undefined)) {
+      return { addresses: [], credentials: [] }
+    }
+    throw createSettingsError(origin, undefined, `it replaces crates.io by the source ${name}, which has no address`)
+  }
+  const parsed = index.text.startsWith(SPARSE) ? parseAddress(index.text.slice(SPARSE.length), SPARSE) : undefined
   if (parsed === undefined) {
     const problem = `the registry ${name} has no sparse index, which is the only kind that can be read`
     throw createSettingsError(origin, undefined, problem)
   }
-  const { host } = new URL(parsed.address.slice('sparse+'.length))
-  const token =
-    environment[`${variable}_TOKEN`] || (await readToken(cargoHome, name)) || find('registries', name, 'token')?.text
-  // Cargo sends the token as it is, also for the download of packages, which have another path than the index.
-  const own = token === undefined ? parsed.credentials : [{ host, path: '/', authorization: token }]
+  const url = new URL(parsed.address.slice(SPARSE.length))
   // The token of the public registry is for publishing.
-  const isPublic = `${parsed.address.slice('sparse+'.length).replace(/\/+$/, '')}/` === PUBLIC_REGISTRIES.crates
-  return { addresses: [parsed.address], credentials: isPublic ? [] : own }
+  if (`${url.href.replace(/\/+$/, '')}/` === PUBLIC_REGISTRIES.crates)
+    return { addresses: [parsed.address], credentials: [] }
+  // A project could give its own address to a name for which the user has a token.
+  const token = index.isOwn
+    ? environment[`${variable}_TOKEN`] || (await readToken(cargoHome, name)) || findOwnToken(files, name)
+    : undefined
+  // Cargo sends the token as it is.
+  const credentials = token === undefined ? parsed.credentials : [createCredential(url, token)]
+  return { addresses: [parsed.address], credentials }
 }
 
-async function readConfigFiles({ project }: ClientPlaces, cargoHome: string): Promise<CargoFile[]> {
-  const folders: string[] = []
-  if (project !== undefined) {
-    for (let folder = project; ; folder = dirname(folder)) {
-      folders.push(join(folder, '.cargo'))
-      if (dirname(folder) === folder) break
-    }
-  }
+const SPARSE = 'sparse+'
+
+/** Sources that are folders of this machine. */
+const FOLDER_SOURCES = ['directory', 'local-registry']
+
+function findOwnToken(files: readonly CargoFile[], name: string): string | undefined {
+  const own = files.filter(({ isOwn }) => isOwn)
+  return findValue(own, ['registries', name, 'token'])?.text
+}
+
+async function readConfigFiles(places: ClientPlaces, cargoHome: string): Promise<CargoFile[]> {
+  const folders = listProjectFolders(places).map((folder) => join(folder, '.cargo'))
   const files: CargoFile[] = []
   for (const folder of new Set([...folders, cargoHome])) {
     // Cargo prefers the name without an ending if both exist.
     const file =
       (await readSettingsFile(join(folder, 'config'))) ?? (await readSettingsFile(join(folder, 'config.toml')))
-    if (file !== undefined) files.push({ path: file.path, value: parseConfig(file) })
+    if (file !== undefined) files.push({ path: file.path, value: parseConfig(file), isOwn: folder === cargoHome })
   }
   return files
 }
@@ -94,10 +113,10 @@ async function readToken(cargoHome: string, name: string): Promise<string | unde
 function findValue(
   files: readonly CargoFile[],
   path: readonly string[],
-): { readonly text: string; readonly path: string } | undefined {
+): { readonly text: string; readonly path: string; readonly isOwn: boolean } | undefined {
   for (const file of files) {
     const found = path.reduce<unknown>(fieldOf, file.value)
-    if (typeof found === 'string') return { text: found, path: file.path }
+    if (typeof found === 'string') return { text: found, path: file.path, isOwn: file.isOwn }
   }
   return undefined
 }

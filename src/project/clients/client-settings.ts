@@ -1,4 +1,6 @@
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { codeOf, PharosError } from '../../core/errors.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import type { ProjectFile } from '../locked-package.ts'
@@ -14,7 +16,7 @@ export interface ClientPlaces {
   readonly nodeFolder: string
   /**
    * Folder of the project whose own settings count too. Absent unless the user names the folder: a cloned repository could name any address
-   * of the network and any variable of the environment. @default none
+   * of the network. Its files get no variable of the environment, and no secret that the user stored under a name. @default none
    */
   readonly project?: string
 }
@@ -38,23 +40,39 @@ export interface ClientRegistries {
   readonly credentials: readonly Credential[]
 }
 
-/** A settings file with one megabyte is none. */
+/** Size limit of a settings file. */
 const MAX_BYTES = 2 ** 20
 
 /** Reads a settings file; undefined if there is none. */
 export async function readSettingsFile(path: string): Promise<ProjectFile | undefined> {
   try {
-    await using file = await open(path)
-    const { size, ...stats } = await file.stat()
+    // Without O_NONBLOCK, opening a pipe waits for a writer.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stats = await file.stat()
     // A pipe or a device would never end.
-    if ((stats.mode & 0o170000) !== 0o100000) return undefined
-    if (size > MAX_BYTES) throw createSettingsError(path, undefined, `it has ${size} bytes, more than settings have`)
+    if (!stats.isFile()) return undefined
+    if (stats.size > MAX_BYTES) {
+      throw createSettingsError(path, undefined, `it has ${stats.size} bytes, and the limit is ${MAX_BYTES}`)
+    }
     return { path, text: (await file.readFile('utf8')).replace(/^\uFEFF/, '') }
   } catch (cause) {
     if (cause instanceof PharosError) throw cause
     if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'].includes(codeOf(cause))) return undefined
     throw createSettingsError(path, undefined, `it cannot be read (${codeOf(cause)})`, cause)
   }
+}
+
+/**
+ * The folders whose settings belong to the project: its own and those above it, nearest first. The home folder and those above it are left
+ * out, because the settings in the home folder are the user's.
+ */
+export function listProjectFolders({ project, home }: Pick<ClientPlaces, 'project' | 'home'>): string[] {
+  const folders: string[] = []
+  for (let folder = project; folder !== undefined && folder !== home; folder = dirname(folder)) {
+    folders.push(folder)
+    if (dirname(folder) === folder) break
+  }
+  return folders
 }
 
 /** Reads those of several settings files that exist. */
@@ -75,7 +93,7 @@ export function createSettingsError(
   return new PharosError('CONFIG_INVALID', { origin, problem: sanitizeText(problem), advice }, { cause })
 }
 
-/** The address of a registry without its user name and password, and these as a credential for its host. */
+/** The address of a registry without its user name and password, and these as a credential for the addresses below it. */
 export interface ParsedAddress {
   readonly address: string
   readonly credentials: readonly Credential[]
@@ -88,11 +106,16 @@ export function parseAddress(text: string, prefix = ''): ParsedAddress | undefin
   const credentials =
     url.username + url.password === ''
       ? []
-      : [{ host: url.host, path: '/', authorization: writeBasic(decode(url.username), decode(url.password)) }]
+      : [createCredential(url, writeBasic(decode(url.username), decode(url.password)))]
   url.username = ''
   url.password = ''
   url.hash = ''
   return { address: prefix + url.href, credentials }
+}
+
+/** A credential for the addresses below a registry. */
+export function createCredential({ host, pathname }: URL, authorization: string): Credential {
+  return { host, path: folderOf(pathname), authorization }
 }
 
 /** The header for a user name and a password. */
@@ -116,10 +139,21 @@ export function folderOf(path: string): string {
 
 /** A value with its place. */
 export interface Setting {
-  readonly value: string
+  /** Undefined if it names a variable that is not set, or that the file may not use. */
+  readonly value: string | undefined
   readonly file: string
   readonly line: number
 }
+
+/** Puts the values of variables into a text; undefined if it names a variable without a value. */
+export type Expand = (text: string) => string | undefined
+
+/** Expands nothing: a file of a project could send any variable of the environment to any address. */
+export const refuseVariables: Expand = (text) => (text.search(VARIABLE) < 0 ? text : undefined)
+
+/** The problem of an address whose variables cannot be expanded. */
+export const UNRESOLVED_ADDRESS =
+  'the address of a registry names a variable that is not set; in files of a project, variables are never expanded'
 
 /**
  * Puts the values of variables into a text: `${NAME}`, `${NAME?}` and `${NAME-default}`. Undefined if a variable is not set and has no

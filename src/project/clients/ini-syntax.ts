@@ -7,7 +7,7 @@ export interface IniEntry {
   readonly line: number
 }
 
-/** A line of an INI file that is neither a section nor an entry, or undefined. */
+/** The content of an INI file. */
 export interface IniFile {
   readonly entries: readonly IniEntry[]
   /** Number of the first line that is neither a section nor an entry; undefined if there is none. */

@@ -6,8 +6,8 @@ import {
   type ClientPlaces,
   type ClientRegistries,
   type Credential,
+  createCredential,
   createSettingsError,
-  folderOf,
   parseAddress,
   readSettingsFile,
   readSettingsFiles,
@@ -20,11 +20,18 @@ interface Repository {
   readonly id: string
   readonly url: string
   readonly file: string
+  /** Whether the settings of the user name it. Only then it gets the password of a server with its id. */
+  readonly isOwn: boolean
+}
+
+interface Mirror extends Repository {
+  readonly mirrorOf: string
+  readonly isBlocked: boolean
 }
 
 /**
  * Reads which repositories Maven uses: https://maven.apache.org/settings.html. Those of active profiles come first, then those of the
- * project, then the central one; a mirror takes the place of those that it names.
+ * project, then the central one; of several with one id the first counts. A mirror takes the place of those that it names.
  */
 export async function readMavenSettings(places: ClientPlaces): Promise<ClientRegistries> {
   const files = await readSettingsFiles(listFiles(places))
@@ -35,31 +42,36 @@ export async function readMavenSettings(places: ClientPlaces): Promise<ClientReg
   const pom = places.project === undefined ? undefined : await readSettingsFile(join(places.project, 'pom.xml'))
   const expand = (text: string) => expandProperties(text, places)
   const mirrors = settings.flatMap(({ path, root }) => {
-    return root.children('mirrors', 'mirror').map((mirror) => ({
-      ...readRepository(mirror, path, expand),
-      mirrorOf: mirror.find('mirrorOf')?.text.trim() ?? '',
-    }))
+    return root.children('mirrors', 'mirror').map((one) => readMirror(one, path, expand))
   })
-  const named = [
+  const named: Repository[] = [
     ...settings.flatMap(({ path, root }) => listProfiles(root).map((one) => readRepository(one, path, expand))),
-    ...(pom === undefined ? [] : listOfProject(pom).map((one) => readRepository(one, pom.path, expand))),
+    ...(pom === undefined ? [] : listOfProject(pom)),
+    { id: 'central', url: PUBLIC_REGISTRIES.maven, file: '', isOwn: false },
   ]
-  const used = [...named, { id: 'central', url: PUBLIC_REGISTRIES.maven, file: '' }].map((one) => {
-    return mirrors.find((mirror) => isMirrorOf(mirror.mirrorOf, one)) ?? one
-  })
+  // Maven replaces a repository by a stronger one of the same id.
+  const distinct = named.filter(({ id }, index) => id === '' || named.findIndex((one) => one.id === id) === index)
   const servers = settings.flatMap(({ root }) => root.children('servers', 'server'))
   const addresses: string[] = []
   const credentials: Credential[] = []
-  for (const { id, url, file } of used) {
+  for (const repository of distinct) {
+    const mirror = findMirror(mirrors, repository)
+    const { id, url, file, isOwn } = mirror ?? repository
+    // The folder of a project or of this machine.
+    if (mirror === undefined && /^file:/i.test(url)) continue
+    if (url.includes('${')) throw createSettingsError(file, undefined, `the address of ${id} ${UNRESOLVED}`)
     const parsed = parseAddress(url)
-    // An address with a property that only Maven knows.
-    if (parsed === undefined && url.includes('${')) continue
     if (parsed === undefined) throw createSettingsError(file, undefined, `the repository ${id} has no web address`)
+    if (mirror?.isBlocked === true) {
+      throw createSettingsError(file, undefined, `the mirror ${id} blocks the repository ${repository.id}`)
+    }
     addresses.push(parsed.address)
-    credentials.push(...parsed.credentials, ...readServer(servers, id, parsed.address, expand))
+    credentials.push(...parsed.credentials, ...(isOwn ? readServer(servers, id, parsed.address, expand) : []))
   }
   return { addresses: [...new Set(addresses)], credentials }
 }
+
+const UNRESOLVED = 'has a variable that is not set, or a property; in files of a project, neither is expanded'
 
 /** The settings files of Maven, strongest first. */
 function listFiles({ home, environment, systemFolder }: ClientPlaces): string[] {
@@ -73,8 +85,18 @@ function listFiles({ home, environment, systemFolder }: ClientPlaces): string[] 
   ]
 }
 
+/** Reads a repository of the user's settings. */
 function readRepository(element: PomElement, file: string, expand: (text: string) => string): Repository {
-  return { id: element.find('id')?.text.trim() ?? '', url: expand(element.find('url')?.text.trim() ?? ''), file }
+  return { id: textOf(element, 'id'), url: expand(textOf(element, 'url')), file, isOwn: true }
+}
+
+function readMirror(element: PomElement, file: string, expand: (text: string) => string): Mirror {
+  const isBlocked = textOf(element, 'blocked') === 'true'
+  return { ...readRepository(element, file, expand), mirrorOf: textOf(element, 'mirrorOf'), isBlocked }
+}
+
+function textOf(element: PomElement | undefined, name: string): string {
+  return element?.find(name)?.text.trim() ?? ''
 }
 
 /** The repositories of the profiles that are always active. */
@@ -89,11 +111,22 @@ function listProfiles(root: PomElement): PomElement[] {
     .flatMap((profile) => profile.children('repositories', 'repository'))
 }
 
-function listOfProject(pom: ProjectFile): PomElement[] {
-  return parsePomSyntax(pom).children('repositories', 'repository')
+/** The repositories of a project. Nothing is expanded in them: they may come from a stranger. */
+function listOfProject(pom: ProjectFile): Repository[] {
+  return parsePomSyntax(pom)
+    .children('repositories', 'repository')
+    .map((one) => ({ id: textOf(one, 'id'), url: textOf(one, 'url'), file: pom.path, isOwn: false }))
 }
 
-/** Whether a mirror stands for a repository: `central`, `*`, `external:*`, `a,b`, `*,!c`. */
+/** The mirror of a repository. One that names exactly this repository takes precedence over patterns. */
+function findMirror(mirrors: readonly Mirror[], repository: Repository): Mirror | undefined {
+  return (
+    mirrors.find(({ mirrorOf }) => mirrorOf === repository.id) ??
+    mirrors.find(({ mirrorOf }) => isMirrorOf(mirrorOf, repository))
+  )
+}
+
+/** Whether a pattern of a mirror matches a repository: `central`, `*`, `external:*`, `a,b`, `*,!c`. */
 function isMirrorOf(mirrorOf: string, { id, url }: Repository): boolean {
   const patterns = mirrorOf.split(',').map((text) => text.trim())
   if (patterns.includes(`!${id}`)) return false
@@ -111,12 +144,11 @@ function readServer(
   address: string,
   expand: (text: string) => string,
 ): Credential[] {
-  const server = servers.find((one) => one.find('id')?.text.trim() === id)
-  const name = expand(server?.find('username')?.text.trim() ?? '')
-  const password = expand(server?.find('password')?.text.trim() ?? '')
+  const server = servers.find((one) => textOf(one, 'id') === id)
+  const name = expand(textOf(server, 'username'))
+  const password = expand(textOf(server, 'password'))
   if (name === '' || password === '' || /^\{.*\}$/s.test(password) || /\$\{/.test(name + password)) return []
-  const url = new URL(address)
-  return [{ host: url.host, path: folderOf(url.pathname), authorization: writeBasic(name, password) }]
+  return [createCredential(new URL(address), writeBasic(name, password))]
 }
 
 /** Replaces `${env.NAME}` and `${user.home}`; other properties stay as they are. */

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { ProjectFile } from '../locked-package.ts'
 import { entriesOf, fieldOf, textOf } from '../lockfiles/fields.ts'
 import { parseYaml } from '../lockfiles/yaml-syntax.ts'
@@ -6,12 +6,17 @@ import {
   type ClientPlaces,
   type ClientRegistries,
   type Credential,
+  createCredential,
   createSettingsError,
+  type Expand,
   expandVariables,
   folderOf,
+  listProjectFolders,
   parseAddress,
   readSettingsFile,
+  refuseVariables,
   type Setting,
+  UNRESOLVED_ADDRESS,
   writeBasic,
 } from './client-settings.ts'
 import { parseIni } from './ini-syntax.ts'
@@ -29,58 +34,69 @@ export async function readNpmSettings(places: ClientPlaces): Promise<ClientRegis
   for (const level of await readLevels(places)) {
     for (const [name, setting] of level) if (!settings.has(name)) settings.set(name, setting)
   }
-  const { environment } = places
-  const found = readAddress(settings.get('registry'), environment)
+  const found = readAddress(settings.get('registry'))
   const scopes = new Map<string, string>()
   const credentials: Credential[] = [...found.credentials]
   for (const [name, setting] of settings) {
     const [, scope] = /^(@[^:/]+):registry$/.exec(name) ?? []
     if (scope === undefined) continue
-    const parsed = readAddress(setting, environment)
+    const parsed = readAddress(setting)
     for (const address of parsed.addresses) scopes.set(scope, address)
     credentials.push(...parsed.credentials)
   }
   return {
     addresses: found.addresses,
     scopes,
-    credentials: [...readCredentials(settings, environment), ...credentials],
+    credentials: [...readCredentials(settings), ...credentials],
   }
 }
 
 /** The settings of each origin, strongest first. */
-async function readLevels({ home, environment, nodeFolder, project }: ClientPlaces): Promise<Settings[]> {
-  const own = readEnvironment(environment)
+async function readLevels(places: ClientPlaces): Promise<Settings[]> {
+  const { home, environment, nodeFolder } = places
+  const expand: Expand = (text) => expandVariables(text, environment)
+  const own = readEnvironment(environment, expand)
   const userFile = own.get('userconfig')?.value ?? join(home, '.npmrc')
   const prefix = own.get('prefix')?.value ?? environment['PREFIX'] ?? nodeFolder
   const globalFile = own.get('globalconfig')?.value ?? join(prefix, 'etc', 'npmrc')
-  return [
-    own,
-    ...(project === undefined
-      ? []
-      : [await readNpmrc(join(project, '.npmrc')), ...(await readYarnrcs(project, environment))]),
-    await readNpmrc(userFile),
-    await readYarnrc(join(home, '.yarnrc.yml'), environment),
-    await readNpmrc(globalFile),
-  ]
+  const [project, ...above] = listProjectFolders(places)
+  const levels = [own]
+  if (project !== undefined) {
+    levels.push(await readNpmrc(join(project, '.npmrc'), refuseVariables))
+    for (const folder of [project, ...above])
+      levels.push(await readYarnrc(join(folder, '.yarnrc.yml'), refuseVariables))
+  }
+  levels.push(await readNpmrc(userFile, expand))
+  levels.push(await readYarnrc(join(home, '.yarnrc.yml'), expand))
+  levels.push(await readNpmrc(globalFile, expand))
+  return levels
 }
 
-/** `npm_config_registry`, also in upper case; `_` stands for `-`, except in the names of credentials. */
-function readEnvironment(environment: ClientPlaces['environment']): Settings {
+/** `npm_config_registry`, also in upper case. */
+function readEnvironment(environment: ClientPlaces['environment'], expand: Expand): Settings {
   const settings: Settings = new Map()
   for (const [variable, value = ''] of Object.entries(environment)) {
     const [, name] = /^npm_config_(.+)$/i.exec(variable) ?? []
     if (name === undefined || value === '') continue
-    settings.set(/^[@/]/.test(name) ? name : name.toLowerCase(), { value, file: variable, line: 1 })
+    const key = /^[@/]/.test(name) ? name : name.toLowerCase()
+    set(settings, key, { value: expand(value), file: variable, line: 1 })
   }
   return settings
 }
 
-async function readNpmrc(path: string): Promise<Settings> {
+/**
+ * Adds a setting. A secret whose variable is not set is left out: public packages do not need it, and a weaker origin may have it.
+ */
+function set(settings: Settings, name: string, setting: Setting): void {
+  if (setting.value !== undefined || !SECRET.test(name)) settings.set(name, setting)
+}
+
+async function readNpmrc(path: string, expand: Expand): Promise<Settings> {
   const settings: Settings = new Map()
   const file = await readSettingsFile(path)
   // npm ignores what it does not understand, and so do other programs that share the file.
   for (const { key, value, line } of parseIni(file?.text ?? '', { hasContinuedLines: false, separator: /=/ }).entries) {
-    settings.set(key, { value: unquote(value), file: path, line })
+    set(settings, key, { value: expand(unquote(value)), file: path, line })
   }
   return settings
 }
@@ -91,40 +107,35 @@ function unquote(value: string): string {
   return quoted ?? value.replace(/(?<!\\)[;#].*$/, '').trim()
 }
 
-/** The settings of Yarn in the folders from a project upwards, nearest first. */
-async function readYarnrcs(project: string, environment: ClientPlaces['environment']): Promise<Settings[]> {
-  const found: Settings[] = []
-  for (let folder = project; ; folder = dirname(folder)) {
-    found.push(await readYarnrc(join(folder, '.yarnrc.yml'), environment))
-    if (dirname(folder) === folder) return found
-  }
-}
-
 /** The settings of Yarn under the names that npm uses. */
-async function readYarnrc(path: string, environment: ClientPlaces['environment']): Promise<Settings> {
+async function readYarnrc(path: string, expand: Expand): Promise<Settings> {
   const settings: Settings = new Map()
   const file = await readSettingsFile(path)
   if (file === undefined) return settings
   const [value] = rethrowAsSettings(file, () => parseYaml(file))
-  const set = (name: string, text: string | undefined) => {
-    if (text !== undefined) settings.set(name, { value: text, file: path, line: findLine(file, text) })
+  const add = (name: string, text: string | undefined, write = (plain: string) => plain) => {
+    if (text === undefined) return
+    const expanded = expand(text)
+    const line = findLine(file, text)
+    set(settings, name, { value: expanded === undefined ? undefined : write(expanded), file: path, line })
   }
   const setSecrets = (target: unknown, server: string | undefined) => {
-    const expanded = server === undefined ? undefined : expandVariables(server, environment)
+    const expanded = server === undefined ? undefined : expand(server)
     const url = URL.parse(expanded?.replace(/^\/\//, 'https://') ?? '')
     if (url === null) return
     const key = `//${url.host}${folderOf(url.pathname)}`
-    set(`${key}:_authToken`, textOf(target, 'npmAuthToken'))
-    const ident = textOf(target, 'npmAuthIdent')
+    add(`${key}:_authToken`, textOf(target, 'npmAuthToken'))
     // Yarn takes `name:password` as well as its Base64 form.
-    set(`${key}:_auth`, ident?.includes(':') === true ? Buffer.from(ident).toString('base64') : ident)
+    add(`${key}:_auth`, textOf(target, 'npmAuthIdent'), (ident) => {
+      return ident.includes(':') ? Buffer.from(ident).toString('base64') : ident
+    })
   }
   const registry = textOf(value, 'npmRegistryServer')
-  set('registry', registry)
+  add('registry', registry)
   setSecrets(value, registry)
   for (const [name, scope] of entriesOf(fieldOf(value, 'npmScopes'))) {
     const server = textOf(scope, 'npmRegistryServer')
-    set(`@${name.replace(/^@/, '')}:registry`, server)
+    add(`@${name.replace(/^@/, '')}:registry`, server)
     setSecrets(scope, server ?? registry)
   }
   for (const [server, target] of entriesOf(fieldOf(value, 'npmRegistries'))) {
@@ -137,39 +148,33 @@ function findLine({ text }: ProjectFile, value: string): number {
   return text.slice(0, Math.max(text.indexOf(value), 0)).split('\n').length
 }
 
-function readAddress(
-  setting: Setting | undefined,
-  environment: ClientPlaces['environment'],
-): { readonly addresses: readonly string[]; readonly credentials: readonly Credential[] } {
+function readAddress(setting: Setting | undefined): {
+  readonly addresses: readonly string[]
+  readonly credentials: readonly Credential[]
+} {
   if (setting === undefined) return { addresses: [], credentials: [] }
   const { value, file, line } = setting
-  const expanded = expandVariables(value, environment)
-  if (expanded === undefined) {
-    throw createSettingsError(file, line, 'the address of a registry names a variable that is not set')
-  }
-  const parsed = parseAddress(expanded)
+  if (value === undefined) throw createSettingsError(file, line, UNRESOLVED_ADDRESS)
+  const parsed = parseAddress(value)
   if (parsed === undefined) throw createSettingsError(file, line, 'the address of a registry is no web address')
   return { addresses: [parsed.address], credentials: parsed.credentials }
 }
 
-/**
- * The secrets of registries: `//host/path/:_authToken=…`. A secret whose variable is not set is left out, because public packages do not
- * need it.
- */
-function readCredentials(settings: Settings, environment: ClientPlaces['environment']): Credential[] {
+/** The name of a secret of a registry: `//host/path/:_authToken`. */
+const SECRET = /^\/\/(.+?)\/?:(_authToken|_auth|username|_password)$/i
+
+/** The secrets of registries: `//host/path/:_authToken=…`. */
+function readCredentials(settings: Settings): Credential[] {
   const byPlace = new Map<string, Map<string, string>>()
-  for (const [name, { value }] of settings) {
-    const [, place, kind] = /^\/\/(.+?)\/?:(_authToken|_auth|username|_password)$/i.exec(name) ?? []
-    const secret = place === undefined ? undefined : expandVariables(value, environment)
-    if (place === undefined || kind === undefined || secret === undefined || secret === '') continue
-    byPlace.set(place, (byPlace.get(place) ?? new Map<string, string>()).set(kind.toLowerCase(), secret))
+  for (const [name, { value = '' }] of settings) {
+    const [, place, kind] = SECRET.exec(name) ?? []
+    if (place === undefined || kind === undefined || value === '') continue
+    byPlace.set(place, (byPlace.get(place) ?? new Map<string, string>()).set(kind.toLowerCase(), value))
   }
   return [...byPlace].flatMap(([place, secrets]) => {
     const url = URL.parse(`https://${place}`)
     const authorization = writeAuthorization(Object.fromEntries(secrets))
-    return url === null || authorization === undefined
-      ? []
-      : [{ host: url.host, path: folderOf(url.pathname), authorization }]
+    return url === null || authorization === undefined ? [] : [createCredential(url, authorization)]
   })
 }
 

@@ -1,23 +1,28 @@
 import { delimiter, join } from 'node:path'
+import { codeOf } from '../../core/errors.ts'
 import { PUBLIC_REGISTRIES } from '../../core/url/package-url.ts'
+import { readRequirementsFiles } from '../ecosystems/python-files.ts'
 import type { ProjectFile } from '../locked-package.ts'
+import { openProjectFolder } from '../project-folder.ts'
 import {
   type ClientPlaces,
   type ClientRegistries,
   type Credential,
   createSettingsError,
-  expandVariables,
   parseAddress,
-  readSettingsFile,
   readSettingsFiles,
+  refuseVariables,
   type Setting,
+  UNRESOLVED_ADDRESS,
 } from './client-settings.ts'
 import { parseIni } from './ini-syntax.ts'
 
 /** The addresses that one origin of settings gives. */
 interface PipLevel {
-  readonly index?: Setting
-  readonly extra?: Setting
+  readonly index?: Setting | undefined
+  readonly extra?: Setting | undefined
+  /** Whether packages may come from an index at all. */
+  readonly noIndex?: Setting | undefined
 }
 
 /**
@@ -26,10 +31,14 @@ interface PipLevel {
  */
 export async function readPipSettings(places: ClientPlaces): Promise<ClientRegistries> {
   const levels = [
-    ...(await readRequirements(places)),
+    await readRequirements(places),
     readEnvironment(places.environment),
     ...(await readSettingsFiles(listFiles(places))).map(parsePipConf),
   ]
+  const noIndex = levels.find((level) => level.noIndex !== undefined)?.noIndex
+  if (noIndex !== undefined && !/^(?:0|n|no|f|false|off)$/i.test(noIndex.value ?? '')) {
+    throw createSettingsError(noIndex.file, noIndex.line, 'no-index turns off every index of packages')
+  }
   const index = levels.find((level) => level.index !== undefined)?.index
   const extra = levels.find((level) => level.extra !== undefined)?.extra
   if (index === undefined && extra === undefined) return { addresses: [], credentials: [] }
@@ -37,11 +46,13 @@ export async function readPipSettings(places: ClientPlaces): Promise<ClientRegis
   const addresses: string[] = []
   const credentials: Credential[] = []
   for (const { value, file, line } of settings) {
+    if (value === undefined) throw createSettingsError(file, line, UNRESOLVED_ADDRESS)
     for (const text of value.split(/\s+/).filter(Boolean)) {
       const parsed = parseAddress(text)
       if (parsed === undefined) throw createSettingsError(file, line, 'the address of an index is no web address')
       addresses.push(toRegistry(parsed.address))
-      credentials.push(...parsed.credentials)
+      // The packages are often beside the index: `/pypi/simple/` and `/pypi/packages/`.
+      credentials.push(...parsed.credentials.map((one) => ({ ...one, path: one.path.replace(/\/simple\/$/, '/') })))
     }
   }
   return { addresses: [...new Set(addresses)], credentials }
@@ -106,7 +117,7 @@ function parsePipConf({ path, text }: ProjectFile): PipLevel {
     }).at(0)
     return found === undefined ? undefined : { value: found.value, file: path, line: found.line }
   }
-  return toLevel(find('index-url'), find('extra-index-url'))
+  return { index: find('index-url'), extra: find('extra-index-url'), noIndex: find('no-index') }
 }
 
 /** pip takes `index_url` and `--index-url` as well. */
@@ -119,28 +130,44 @@ function readEnvironment(environment: ClientPlaces['environment']): PipLevel {
     const value = environment[file] ?? ''
     return value === '' ? undefined : { value, file, line: 1 }
   }
-  return toLevel(find('PIP_INDEX_URL'), find('PIP_EXTRA_INDEX_URL'))
+  return { index: find('PIP_INDEX_URL'), extra: find('PIP_EXTRA_INDEX_URL'), noIndex: find('PIP_NO_INDEX') }
 }
 
-/** `--index-url` and `--extra-index-url` in the requirements of a project. */
-async function readRequirements({ project, environment }: ClientPlaces): Promise<PipLevel[]> {
-  const file = project === undefined ? undefined : await readSettingsFile(join(project, 'requirements.txt'))
-  if (file === undefined) return []
-  const settings = file.text.split(/\r?\n/).flatMap((text, index) => {
-    const [, name = '', value = ''] = /^\s*(-i|--index-url|--extra-index-url)(?:\s*=\s*|\s+)(\S+)/.exec(text) ?? []
-    const expanded = value === '' ? undefined : expandVariables(value, environment)
-    return expanded === undefined ? [] : [{ name, value: expanded, file: file.path, line: index + 1 }]
+const INDEX_OPTION = /^\s*(?:(-i|--index-url|--extra-index-url)(?:\s*=\s*|\s+)(\S+)|(--no-index)\b)/
+
+/** The indexes that the requirements of a project name. Several files may name several indexes; the last line of a file counts. */
+async function readRequirements({ project }: ClientPlaces): Promise<PipLevel> {
+  const files = project === undefined ? [] : await listRequirements(project)
+  const found = files.map(({ path, text }) => {
+    return text.split(/\r?\n/).flatMap((line, index) => {
+      const [, name = '', value = '', isOff] = INDEX_OPTION.exec(line) ?? []
+      const place = { file: path, line: index + 1 }
+      if (isOff !== undefined) return [{ name: isOff, value: 'true', ...place }]
+      return name === '' ? [] : [{ name, value: refuseVariables(value), ...place }]
+    })
   })
-  const extra = settings.filter(({ name }) => name === '--extra-index-url')
-  const joined = extra[0] && { ...extra[0], value: extra.map(({ value }) => value).join(' ') }
-  return [
-    toLevel(
-      settings.findLast(({ name }) => name !== '--extra-index-url'),
-      joined,
-    ),
-  ]
+  const isIndex = ({ name }: { readonly name: string }) => name === '-i' || name === '--index-url'
+  return {
+    index: joinValues(found.map((lines) => lines.findLast(isIndex)).filter((one) => one !== undefined)),
+    extra: joinValues(found.flat().filter(({ name }) => name === '--extra-index-url')),
+    noIndex: found.flat().find(({ name }) => name === '--no-index'),
+  }
 }
 
-function toLevel(index: Setting | undefined, extra: Setting | undefined): PipLevel {
-  return { ...(index === undefined ? {} : { index }), ...(extra === undefined ? {} : { extra }) }
+/** The requirements files from which the packages of a project are read, by absolute paths. */
+async function listRequirements(project: string): Promise<ProjectFile[]> {
+  try {
+    const files = await readRequirementsFiles(await openProjectFolder(project))
+    return files.map((file) => ({ ...file, path: join(project, file.path) }))
+  } catch (cause) {
+    // There is no such folder; reading the project says so.
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(cause))) return []
+    throw cause
+  }
+}
+
+/** One setting with the values of all, separated by spaces; undefined if one of them is not known. */
+function joinValues(settings: readonly Setting[]): Setting | undefined {
+  const broken = settings.find(({ value }) => value === undefined)
+  return broken ?? (settings[0] && { ...settings[0], value: settings.map(({ value }) => value).join(' ') })
 }

@@ -28,7 +28,7 @@ export async function readRegistries(
   const registries: Record<RegistryType, string> = { ...PUBLIC_REGISTRIES, ...configured }
   const further: Partial<Record<RegistryType, readonly string[]>> = {}
   const broken: Partial<Record<RegistryType, PharosError>> = {}
-  const credentials: Credential[] = []
+  const credentials: Partial<Record<RegistryType, readonly Credential[]>> = {}
   let npmScopes: ReadonlyMap<string, string> = new Map()
   for (const type of Object.keys(READERS) as RegistryType[]) {
     if (configured[type] !== undefined) continue
@@ -38,17 +38,37 @@ export async function readRegistries(
       if (first !== undefined) registries[type] = first
       if (rest.length > 0) further[type] = rest
       npmScopes = found.scopes ?? npmScopes
-      credentials.push(...found.credentials)
+      credentials[type] = found.credentials
     } catch (error) {
       if (!(error instanceof PharosError)) throw error
       broken[type] = error
     }
   }
-  return { ...registries, npmScopes, further, broken, authorize: (url) => findCredential(credentials, url) }
+  return {
+    ...registries,
+    npmScopes,
+    further,
+    broken,
+    authorize: (url, type) => findCredential(credentials[type] ?? [], type, url),
+  }
 }
 
-/** The header for an address: that of the longest path above it on its host. */
-function findCredential(credentials: readonly Credential[], { host, pathname }: URL): string | undefined {
-  const matching = credentials.filter((one) => one.host === host && `${pathname}/`.startsWith(one.path))
-  return matching.toSorted((a, b) => b.path.length - a.path.length)[0]?.authorization
+/** Types whose packages often have another path than the index on the same host. */
+const HOST_WIDE: ReadonlySet<RegistryType> = new Set<RegistryType>(['pypi', 'crates'])
+
+/**
+ * The header for an address: that of the longest path above it on its host. A credential that is the only one of its type on its host
+ * counts for the whole host, if packages have other paths than their index.
+ */
+function findCredential(
+  credentials: readonly Credential[],
+  type: RegistryType,
+  { host, pathname }: URL,
+): string | undefined {
+  const onHost = credentials.filter((one) => one.host === host)
+  const matching = onHost.filter((one) => `${pathname}/`.startsWith(one.path))
+  const [longest] = matching.toSorted((a, b) => b.path.length - a.path.length)
+  if (longest !== undefined) return longest.authorization
+  const [only, ...others] = new Set(HOST_WIDE.has(type) ? onHost.map(({ authorization }) => authorization) : [])
+  return others.length === 0 ? only : undefined
 }

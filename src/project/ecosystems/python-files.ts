@@ -27,8 +27,7 @@ export async function findPythonFiles(folder: ProjectFolder): Promise<EcosystemF
     const manifests = await readAll(folder, ['pyproject.toml', 'Pipfile'])
     return { type: 'pypi', files: [lock.path], name, notes, parse: () => parseLock(lock, manifests) }
   }
-  const names = [...folder.names].filter((one) => REQUIREMENTS.test(one)).toSorted(compareUtf8)
-  const requirements = await readAll(folder, names)
+  const requirements = await readOwnRequirements(folder)
   if (requirements.length === 0 && pyproject === undefined) return undefined
   const included = await readIncluded(folder, requirements)
   return {
@@ -42,6 +41,16 @@ export async function findPythonFiles(folder: ProjectFolder): Promise<EcosystemF
         pyproject === undefined ? undefined : parsePyprojectAlone(pyproject),
       ),
   }
+}
+
+/** The requirements files of a project, and those that they include. */
+export async function readRequirementsFiles(folder: ProjectFolder): Promise<ProjectFile[]> {
+  return readIncluded(folder, await readOwnRequirements(folder))
+}
+
+function readOwnRequirements(folder: ProjectFolder): Promise<ProjectFile[]> {
+  const names = [...folder.names].filter((one) => REQUIREMENTS.test(one)).toSorted(compareUtf8)
+  return readAll(folder, names)
 }
 
 /** Reads the files that requirements files include, and those that these include. */
