@@ -6,7 +6,7 @@ import type {
   IndexStorage,
   NewChunk,
   UnfinishedSegment,
-} from '../../src/core/retrieval/index-storage.ts'
+} from '../../src/core/retrieval/index/index-storage.ts'
 import type { EncodedSegment } from '../../src/core/search/segments/segment.ts'
 
 /** The chunks of a store that an index covers. */

@@ -5,7 +5,7 @@ import { normalizePercent } from '../url/key.ts'
 import { findGlobProblem, matchesPathGlob, parsePathGlob } from '../url/path-glob.ts'
 import { type ContentType, readTraits } from './content-type.ts'
 import { symbolsOf } from './definitions.ts'
-import type { IndexStorage } from './index-storage.ts'
+import type { IndexStorage } from './index/index-storage.ts'
 
 /** Conditions on chunks; all given conditions apply. */
 export interface ChunkConditions {

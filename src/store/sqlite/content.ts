@@ -1,4 +1,4 @@
-import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
+import type { ChunkIndex } from '../../core/retrieval/index/chunk-index.ts'
 import type { PageRecord } from '../../crawl/settlement.ts'
 import { listColumns, valuesOf } from '../common/columns.ts'
 import { ANALYSED_FACTS, COPIED_FACTS, compareMetadata, type StoredMetadata } from '../common/metadata-diff.ts'

@@ -1,5 +1,5 @@
 import { PharosError } from '../../core/errors.ts'
-import type { ChunkIndex } from '../../core/retrieval/chunk-index.ts'
+import type { ChunkIndex } from '../../core/retrieval/index/chunk-index.ts'
 import { labelOf, type Source, type SourceUpdate } from '../../library/source.ts'
 import {
   changeSource,

@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import type { Page } from '../../core/model.ts'
 import { createChunkTests } from '../../core/retrieval/chunk-filter.ts'
-import { createChunkIndex } from '../../core/retrieval/chunk-index.ts'
+import { createChunkIndex } from '../../core/retrieval/index/chunk-index.ts'
 import {
   type HostRecords,
   NOTHING_REQUEUED,

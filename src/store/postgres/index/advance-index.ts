@@ -1,5 +1,5 @@
-import { createChunkIndex, type IndexStep } from '../../../core/retrieval/chunk-index.ts'
-import type { NewChunk } from '../../../core/retrieval/index-storage.ts'
+import { createChunkIndex, type IndexStep } from '../../../core/retrieval/index/chunk-index.ts'
+import type { NewChunk } from '../../../core/retrieval/index/index-storage.ts'
 import type { Database, Sql } from '../database/database.ts'
 import { lockNumber } from '../database/locks.ts'
 import { createIndexParts, type PinnedBlocks } from './index-parts.ts'

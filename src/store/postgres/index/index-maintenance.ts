@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BRIEF_STEP, type IndexStep, SMALL_STEP } from '../../../core/retrieval/chunk-index.ts'
+import { BRIEF_STEP, type IndexStep, SMALL_STEP } from '../../../core/retrieval/index/chunk-index.ts'
 import { causeOf } from '../../../crawl/store-retry.ts'
 import {
   type AdvanceOptions,

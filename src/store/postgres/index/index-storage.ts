@@ -6,7 +6,7 @@ import type {
   NewChunk,
   SegmentRecord,
   UnfinishedSegment,
-} from '../../../core/retrieval/index-storage.ts'
+} from '../../../core/retrieval/index/index-storage.ts'
 import type { EncodedSegment } from '../../../core/search/segments/segment.ts'
 import type { IndexParts } from './index-parts.ts'
 

@@ -6,7 +6,7 @@ import type {
   NewChunk,
   SegmentRecord,
   UnfinishedSegment,
-} from '../../../core/retrieval/index-storage.ts'
+} from '../../../core/retrieval/index/index-storage.ts'
 import type { EncodedSegment } from '../../../core/search/segments/segment.ts'
 import { unpackHash } from '../../common/hash.ts'
 import type { Sql } from '../database/database.ts'

@@ -4,7 +4,7 @@ import {
   type FilteredPage,
   type Test,
 } from '../../../core/retrieval/chunk-filter.ts'
-import { createChunkIndex } from '../../../core/retrieval/chunk-index.ts'
+import { createChunkIndex } from '../../../core/retrieval/index/chunk-index.ts'
 import type { ChunkFilter } from '../../../library/ports/store.ts'
 import type { Sql } from '../database/database.ts'
 import { createIndexParts } from '../index/index-parts.ts'

@@ -1,4 +1,4 @@
-import type { ChunkIndex } from '../../../core/retrieval/chunk-index.ts'
+import type { ChunkIndex } from '../../../core/retrieval/index/chunk-index.ts'
 import { type CopyRow, type CopyTable, columnPositions } from '../../../library/copy/table-columns.ts'
 import type { RowChanges } from '../../../library/ports/library-copy.ts'
 import { groupRuns, tableName } from '../../common/copy-plan.ts'

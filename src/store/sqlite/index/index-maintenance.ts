@@ -1,5 +1,5 @@
 import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises'
-import { BRIEF_STEP, type ChunkIndex, type IndexStep, SMALL_STEP } from '../../../core/retrieval/chunk-index.ts'
+import { BRIEF_STEP, type ChunkIndex, type IndexStep, SMALL_STEP } from '../../../core/retrieval/index/chunk-index.ts'
 import { causeOf } from '../../../crawl/store-retry.ts'
 import { type AdvanceOptions, advanceAll, STEP_PAUSE_MS, type StepOutcome } from '../../common/advance-all.ts'
 import { type Database, tryWriteTo } from '../database/database.ts'

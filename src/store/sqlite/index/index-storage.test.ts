@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createChunkTests } from '../../../core/retrieval/chunk-filter.ts'
-import { BRIEF_STEP, type ChunkIndex, createChunkIndex } from '../../../core/retrieval/chunk-index.ts'
+import { BRIEF_STEP, type ChunkIndex, createChunkIndex } from '../../../core/retrieval/index/chunk-index.ts'
 import { tokenize } from '../../../core/text/tokenize.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { createLayouts } from '../database/layouts.ts'

@@ -8,7 +8,7 @@ import type {
   NewChunk,
   SegmentRecord,
   UnfinishedSegment,
-} from '../../../core/retrieval/index-storage.ts'
+} from '../../../core/retrieval/index/index-storage.ts'
 import { DecodeError } from '../../../core/search/bytes.ts'
 import type { EncodedSegment } from '../../../core/search/segments/segment.ts'
 import { parseStored } from '../../common/damage.ts'

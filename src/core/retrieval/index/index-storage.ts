@@ -1,6 +1,6 @@
-import type { EncodedSegment, Segment } from '../search/segments/segment.ts'
-import type { IndexedChunk } from './chunk-fields.ts'
-import type { FilteredChunk, FilteredPage } from './chunk-filter.ts'
+import type { EncodedSegment, Segment } from '../../search/segments/segment.ts'
+import type { IndexedChunk } from '../chunk-fields.ts'
+import type { FilteredChunk, FilteredPage } from '../chunk-filter.ts'
 
 /** A chunk to be indexed. */
 export interface NewChunk extends IndexedChunk {

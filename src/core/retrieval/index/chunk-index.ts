@@ -1,18 +1,18 @@
-import type { Explanation } from '../search/explain.ts'
-import type { MissingWord } from '../search/ranked-query.ts'
+import type { Explanation } from '../../search/explain.ts'
+import type { MissingWord } from '../../search/ranked-query.ts'
 import {
   type EncodedSegment,
   openSegment,
   type Segment,
   SegmentBuilder,
   type SegmentView,
-} from '../search/segments/segment.ts'
-import { SegmentSearch } from '../search/segments/segment-search.ts'
-import { createCachingAnalyzer, textAnalyzer } from '../text/analyzer.ts'
-import { CHUNK_FIELDS, CHUNK_WEIGHTS, chunkFields } from './chunk-fields.ts'
-import { type ChunkTests, cachePageTest, createEntryFilter } from './chunk-filter.ts'
-import { type ContentType, type ContentTypeCounts, readTraits, writeTraits } from './content-type.ts'
-import { symbolsOf } from './definitions.ts'
+} from '../../search/segments/segment.ts'
+import { SegmentSearch } from '../../search/segments/segment-search.ts'
+import { createCachingAnalyzer, textAnalyzer } from '../../text/analyzer.ts'
+import { CHUNK_FIELDS, CHUNK_WEIGHTS, chunkFields } from '../chunk-fields.ts'
+import { type ChunkTests, cachePageTest, createEntryFilter } from '../chunk-filter.ts'
+import { type ContentType, type ContentTypeCounts, readTraits, writeTraits } from '../content-type.ts'
+import { symbolsOf } from '../definitions.ts'
 import { IndexMerges } from './index-merges.ts'
 import type { ChunkRange, DeadChunkRange, IndexState, IndexStorage, NewChunk, SegmentRecord } from './index-storage.ts'
 import { FAN_IN, MAX_SEGMENT_CHUNKS } from './merge-choice.ts'

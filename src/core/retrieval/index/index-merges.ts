@@ -1,8 +1,8 @@
-import { ByteReader, ByteWriter } from '../search/bytes.ts'
-import type { SegmentView } from '../search/segments/segment.ts'
-import { SegmentMerge } from '../search/segments/segment-merge.ts'
-import { textAnalyzer } from '../text/analyzer.ts'
-import { CHUNK_WEIGHTS } from './chunk-fields.ts'
+import { ByteReader, ByteWriter } from '../../search/bytes.ts'
+import type { SegmentView } from '../../search/segments/segment.ts'
+import { SegmentMerge } from '../../search/segments/segment-merge.ts'
+import { textAnalyzer } from '../../text/analyzer.ts'
+import { CHUNK_WEIGHTS } from '../chunk-fields.ts'
 import type { IndexStorage, SegmentRecord, UnfinishedSegment } from './index-storage.ts'
 import { chooseMergeInputs } from './merge-choice.ts'
 
