@@ -19,6 +19,8 @@ export interface PackageInfo {
   readonly folder: string
   /** Whether its `.js` files are ECMAScript modules. */
   readonly isEsm: boolean
+  /** Whether it has no CommonJS modules, so that `require` returns what its modules export. */
+  readonly isEsmOnly: boolean
 }
 
 /** A place where names are declared: a module, or the body of a namespace. */
