@@ -77,7 +77,7 @@ export function hasModule(manifest: string, subpath: string, has: (path: string)
   if (subpath === '.') return true
   if (exports === undefined || exports === null) {
     const path = resolvePath('', subpath)
-    return path === undefined || MODULE_ENDS.some((end) => has(`${path}${end}`))
+    return path === undefined || listFiles(path).some(has)
   }
   return (isJsonObject(exports) ? Object.entries(exports) : []).some(([pattern, target]) => {
     const [before = '', after] = pattern.split('*')
@@ -95,10 +95,11 @@ export function hasModule(manifest: string, subpath: string, has: (path: string)
   })
 }
 
-/** How the path of a file can go on after the path of its module. */
-const MODULE_ENDS = ['', ...'.js .cjs .mjs .json .node .ts .tsx .d.ts .d.mts .d.cts'.split(' ')].flatMap((end) =>
-  end === '' ? [end, '/package.json'] : [end, `/index${end}`],
-)
+/** The files that a module can be, by its path. */
+function listFiles(path: string): string[] {
+  const ends = '.js .cjs .mjs .json .node .ts .tsx .d.ts .d.mts .d.cts'.split(' ')
+  return [path, `${path}/package.json`, ...ends.flatMap((end) => [`${path}${end}`, `${path}/index${end}`])]
+}
 
 /** The targets of an export, those for types first. Nested conditions count in their order. */
 function listTargets(target: unknown, depth = 0): string[] {
