@@ -1,6 +1,7 @@
+import { LateBindings } from './bindings.ts'
 import { constraintOf, defaultOf, unionOf } from './evaluate-type.ts'
 import { resultOf } from './look-up.ts'
-import { arityOf, isRest, parametersOf } from './signatures.ts'
+import { arityOf, isRest, parametersOf, tupleOf } from './signatures.ts'
 import { field, named, type SyntaxNode, textOf } from './syntax-tree.ts'
 import { type Bindings, FREE, type Resolver, type Signature, type Type } from './types.ts'
 
@@ -33,14 +34,21 @@ export function resolveCall(resolver: Resolver, signatures: readonly Signature[]
   })
   const pool = fitting.length > 0 ? fitting : signatures
   const bound = pool.map((signature) => ({ ...signature, bindings: bindCall(resolver, signature, call) }))
-  const shaped = bound.filter((one) => call.args.every((arg, i) => accepts(parameterType(resolver, one, i), arg)))
-  const candidates = shaped.length > 0 ? shaped : bound
+  const candidates = bound.length > 1 ? chooseByShape(resolver, bound, call.args) : bound
   return {
     candidates,
     fits: hasSpread ? undefined : fitting.length > 0,
     result: unionOf(candidates.map((one) => resultOf(resolver, one))),
     parameter: (index) => unionOf(candidates.map((one) => parameterType(resolver, one, index))),
   }
+}
+
+/** The signatures whose parameters can receive the literals among the arguments; all of them if none can. */
+function chooseByShape(resolver: Resolver, signatures: readonly Signature[], args: readonly SyntaxNode[]) {
+  const literals = [...args.entries()].filter(([, { type }]) => LITERALS[type] !== undefined)
+  if (literals.length === 0) return signatures
+  const chosen = signatures.filter((one) => literals.every(([i, arg]) => accepts(parameterType(resolver, one, i), arg)))
+  return chosen.length > 0 ? chosen : signatures
 }
 
 /** The type of the parameter that receives an argument. */
@@ -50,6 +58,10 @@ export function parameterType(resolver: Resolver, { node, scope, bindings }: Sig
   if (parameter === undefined) return FREE
   const annotation = field(parameter, 'type')
   if (annotation === undefined) return FREE
+  const item = isRest(parameter) ? tupleOf(parameter)?.[index - parameters.length + 1] : undefined
+  if (item !== undefined && !/^\.\.\./.test(textOf(item))) {
+    return resolver.evaluate(field(item, 'type') ?? item, scope, bindings)
+  }
   const type = resolver.evaluate(annotation, scope, bindings)
   if (isRest(parameter)) return type.kind === 'array' ? type.item() : FREE
   return index < parameters.length ? type : FREE
@@ -60,24 +72,64 @@ function bindCall(resolver: Resolver, signature: Signature, { args, typeArgs, ty
   const { node, scope, bindings: outer } = signature
   const list = field(node, 'type_parameters')
   if (list === undefined) return outer
-  const bindings = new Map(outer)
-  const parameters = parametersOf(signature)
-  named(list).forEach((parameter, i) => {
-    const name = textOf(field(parameter, 'name') ?? parameter)
+  const typeParameters = typeParametersOf(signature, list)
+  const dependsOnCall = typeArgs.length > 0 || typeParameters.some(({ at }) => args[at] !== undefined)
+  const known = dependsOnCall ? undefined : boundByDefault.get(outer)?.get(node)
+  if (known !== undefined) return known
+  const bindings = new LateBindings(outer)
+  if (!dependsOnCall) {
+    const ofOuter = boundByDefault.get(outer) ?? new WeakMap<SyntaxNode, Bindings>()
+    boundByDefault.set(outer, ofOuter.set(node, bindings))
+  }
+  typeParameters.forEach(({ name, node: parameter, isUsed, at }, i) => {
     const given = typeArgs[i]
-    const isUsed = parameters.some((one) => mentions(field(one, 'type'), name))
-    const at = parameters.findIndex((one) => textOf(field(one, 'type') ?? one).replace(/^:\s*/, '') === name)
-    const arg = at < 0 ? undefined : args[at]
-    if (given !== undefined) bindings.set(name, given)
-    else if (arg !== undefined) bindings.set(name, typeOfArg(arg))
-    else if (isUsed) bindings.set(name, constraintOf(resolver, parameter, scope, bindings))
-    else bindings.set(name, defaultOf(resolver, parameter, scope, bindings))
+    const arg = args[at]
+    bindings.set(
+      name,
+      resolver.defer(() => {
+        if (given !== undefined) return given
+        if (arg !== undefined) return typeOfArg(arg)
+        return (isUsed ? constraintOf : defaultOf)(resolver, parameter, scope, bindings)
+      }),
+    )
   })
   return bindings
 }
 
-function mentions(node: SyntaxNode | undefined, name: string): boolean {
-  return node !== undefined && new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`).test(textOf(node))
+/** Bindings of signatures whose type parameters no argument decides, so that their types are evaluated once. */
+const boundByDefault = new WeakMap<Bindings, WeakMap<SyntaxNode, Bindings>>()
+
+/** A type parameter of a function. */
+interface TypeParameter {
+  readonly name: string
+  readonly node: SyntaxNode
+  /** Whether the type of a parameter mentions it. */
+  readonly isUsed: boolean
+  /** Index of the parameter that has exactly this type; -1 if none has. */
+  readonly at: number
+}
+
+function typeParametersOf(signature: Signature, list: SyntaxNode): readonly TypeParameter[] {
+  const known = listed.get(list)
+  if (known !== undefined) return known
+  const written = parametersOf(signature).map((one) => writtenType(one))
+  const found = named(list).map((node) => {
+    const name = textOf(field(node, 'name') ?? node)
+    return { name, node, isUsed: written.some((type) => mentions(type, name)), at: written.indexOf(name) }
+  })
+  listed.set(list, found)
+  return found
+}
+
+function writtenType(parameter: SyntaxNode): string {
+  const type = field(parameter, 'type')
+  return type === undefined ? '' : textOf(type).replace(/^:\s*/, '')
+}
+
+const listed = new WeakMap<SyntaxNode, readonly TypeParameter[]>()
+
+function mentions(type: string, name: string): boolean {
+  return new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`).test(type)
 }
 
 /** Whether an argument can be meant for a parameter, judged by its kind alone. */

@@ -20,7 +20,7 @@ function parse(text: string): SyntaxNode | undefined {
 /** What is missing or unknown in code that uses the given files of an environment. */
 function check(files: Readonly<Record<string, string>>, code: string): string[] {
   const all = new Map(Object.entries(files).map(([path, text]) => [`/site/${path}`, text]))
-  const info = { name: 'lamp', version: '1.0', folder: '/site', isEsm: false }
+  const info = { name: 'lamp', version: '1.0', folder: '/site', isEsm: false, isEsmOnly: false }
   const modules = new PythonModules(
     {
       read: (path) => all.get(path),
@@ -127,6 +127,38 @@ x = lamp.Open()
 x = 1
 x.y`
     expect(check(files, code).filter((line) => line.includes('missing'))).toEqual([])
+  })
+
+  test('a module that creates names from texts lacks all other names', () => {
+    const files = {
+      'lamp/__init__.py': `
+def __getattr__(name):
+    """Old names."""
+    if name == "Candle" or name in ("Torch", "Wick"):
+        return 1
+    raise AttributeError(f"no {name}")
+`,
+      'lamp/lazy.py':
+        'def __getattr__(name):\n    if name in TABLE: return TABLE[name]\n    raise AttributeError(name)\n',
+      'lamp/hook.py': 'import sys\nsys.meta_path.append(Importer())\n',
+      'lamp/table.py': `
+import sys
+class Importer:
+    def find_spec(self, name, path, target=None):
+        if name in self.known:
+            return 1
+importer.add("moves.oil")
+sys.meta_path.append(importer)
+`,
+    }
+    const code = `from lamp import Candle, Torch, Candel
+from lamp.lazy import any_name
+from lamp.hook import other_name
+from lamp.table import oil, oill`
+    expect(check(files, code)).toEqual([
+      ...['1 Candle: unknown', '1 Torch: unknown', '1 Candel: missing', '2 any_name: unknown'],
+      ...['3 other_name: unknown', '4 oil: unknown', '4 oill: missing'],
+    ])
   })
 
   test('cyclic imports and classes end', () => {

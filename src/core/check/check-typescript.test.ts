@@ -203,6 +203,61 @@ describe('options and arguments', () => {
   })
 })
 
+describe('modules', () => {
+  const MANIFEST = JSON.stringify({
+    ...{ name: 'p', version: '1.0.0', types: 'index.d.ts' },
+    exports: { '.': './index.js', './a': './a.js', './in/*': './in/*.js', './in/no/*': null },
+  })
+
+  test('a module that `exports` does not name, or for which there is no file, is missing; one without declarations is unknown', () => {
+    const code = "import 'p/a'; import 'p/in/x'\nimport { b } from 'p/b'\nimport 'p/b.css?raw'\nb.c()"
+    expect(check({ p: { 'package.json': MANIFEST, 'index.d.ts': 'export {}' } }, code)).toEqual([
+      ...['1 p/a: unknown', '1 p/in/x: missing', '2 b: missing', '3 p/b.css?raw: unknown', '4 b.c: unknown'],
+    ])
+  })
+
+  test('without `exports`, a module is missing if there is no file for it', () => {
+    const code = "import 'lamp/lib/a'; import 'lamp/lib'\nimport 'lamp/lib/b'"
+    const files = { 'index.d.ts': LAMP, 'lib/a.js': '', 'lib/index.js': '' }
+    expect(check({ lamp: files }, code).at(-1)).toBe('2 lamp/lib/b: missing')
+  })
+
+  test('a module cannot be called, unless it is a CommonJS module', () => {
+    const types = { p: 'export declare const a: 1', q: 'declare function q(): void; export default q' }
+    const code = "import * as p from 'p'\nconst q = require('q')\np(); new p()\nq(); q.default()"
+    expect(check(types, code)).toEqual(['3 p(): missing', '3 new p(): missing', '4 q(): missing'])
+    const manifest = JSON.stringify({ name: 'q', version: '1.0.0', types: 'index.d.ts' })
+    expect(check({ q: { 'package.json': manifest, 'index.d.ts': types.q } }, "const q = require('q'); q()")).toEqual([])
+  })
+})
+
+describe('generics', () => {
+  test('a rest parameter that is a tuple has as many arguments as items', () => {
+    const types = `
+      export declare function f(name: string, ...rest: [a: { x: 1 }, b?: { y: 1 }]): void
+      export declare function g(...rest: [1, ...2[]]): void`
+    const code = "import { f, g } from 'p'\nf('n', { x: 1 }, { y: 1 }); g(1, 2, 3)\nf('n')\nf('n', { y: 1 }, 2)\ng()"
+    expect(check({ p: types }, code)).toEqual(['3 f(): missing', '4 y: missing, x', '5 g(): missing'])
+  })
+
+  test('a type that needs too many steps leaves the rest of the code checked', () => {
+    const types = `
+      export type Wide<T> = ${Array.from({ length: 30 }, (_, i) => `T extends ${i} ? Wide<[T, ${i}]> | Wide<${i}> : `).join('')} T
+      export declare function wide<T>(): Wide<T>; export declare const lamp: { light(): void }`
+    const code = `import { wide, lamp } from 'p'\n${'wide().x\n'.repeat(300)}lamp.ligth()`
+    expect(check({ p: types }, code).at(-1)).toBe('302 lamp.ligth: missing, light')
+  })
+
+  test('type parameters that refer to each other end, and arguments of a generic are looked up', () => {
+    const types = `
+      export declare class Box<A extends Box<B>, B extends Box<A> = Box<A>> { a: A; b: B }
+      export interface Pair<L, R = L> { left: L; right: R }
+      export declare const pair: Pair<{ x: 1 }>; export declare function box(): Box<any>`
+    const code = "import { pair, box } from 'p'\npair.left.x; pair.right.x; box().b.a.b.a\npair.right.y"
+    expect(check({ p: types }, code)).toEqual(['3 pair.right.y: missing, x'])
+  })
+})
+
 describe('hostile input', () => {
   test('types and classes that refer to themselves end', () => {
     const types = `

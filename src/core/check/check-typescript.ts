@@ -25,14 +25,17 @@ export function checkTypeScript(
 ): Finding[] {
   const findings: Finding[] = []
   const report = (finding: Finding) => void findings.push(finding)
-  const code = { name: '', version: '', folder: '', isEsm: true }
+  const code = { name: '', version: '', folder: '', isEsm: true, isEsmOnly: true }
   const module: ModuleInfo = { path, root, package: code, inlineImports: new Map(), isCode: true }
   const types = readScope(root, module)
   resolver.start(types.ambient)
   const imports = new CodeImports(resolver, module, problemOf, report)
   // All modules are opened first, because they can add members to each other.
   for (const [, specifier = ''] of root.source.matchAll(SPECIFIERS)) {
-    if (typeof imports.open(specifier) === 'string') resolver.missingPackages.add(packageNameOf(specifier))
+    const opened = imports.open(specifier)
+    if (opened !== undefined && 'why' in opened && opened.verdict === 'unknown') {
+      resolver.missingPackages.add(packageNameOf(specifier))
+    }
   }
   new CodeWalker(imports, new ExpressionChecker(resolver, imports, types, report), findAssigned(root)).run(
     root,

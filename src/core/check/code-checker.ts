@@ -184,6 +184,7 @@ export class ExpressionChecker {
     const signatures = this.#signatures(isOpen ? callee.base : callee, isNew)
     if (signatures === undefined || signatures.length === 0) {
       if (callee.kind === 'free' || callee.kind === 'outside' || callee.kind === 'open') return FREE
+      if (callee.kind === 'module') return this.#reportModuleCall(node, callee, isNew)
       return callee.kind === 'lost' ? callee : lost('it is not known how it is called')
     }
     const call: Call = {
@@ -202,6 +203,20 @@ export class ExpressionChecker {
       }
     })
     return isOpen ? { kind: 'open', base: result } : result
+  }
+
+  /** An ECMAScript module is no function. A CommonJS module may be one, even if its declarations do not say so. */
+  #reportModuleCall(node: SyntaxNode, { scope }: Type & { readonly kind: 'module' }, isNew: boolean): Type {
+    if (!scope.module.package.isEsmOnly) return lost('it is not known how it is called')
+    const called = field(node, isNew ? 'constructor' : 'function') ?? node
+    const name = `${isNew ? 'new ' : ''}${shorten(called)}()`
+    const why = `${shorten(called)} is a module and no function`
+    const place = { line: called.row + 1, column: called.column + 1, module: null }
+    if (this.#isChecked(node)) {
+      const at = locate(scope.module.root, scope)
+      this.#report({ kind: 'call', name, ...place, verdict: 'missing', at, nearest: undefined, why })
+    }
+    return lost(why)
   }
 
   /** The signatures of a value. Parts of a union that are not known are left out if others can be called. */

@@ -10,6 +10,12 @@ import { FREE, lost, type ModuleInfo, type Scope, type Type } from './types.ts'
 /** What is known about a package before its files are read: its locked version, and why it cannot be used. */
 export type PackageProblem = (name: string, installedVersion: string | undefined) => string | undefined
 
+/** A module whose declarations cannot be read, and why. It is missing if the installed package certainly lacks it. */
+export interface Unopened {
+  readonly verdict: 'missing' | 'unknown'
+  readonly why: string
+}
+
 /** Resolves the imports of the checked code. */
 export class CodeImports {
   readonly #resolver: TypeResolver
@@ -30,7 +36,7 @@ export class CodeImports {
   }
 
   /** Opens the module of an import: its declarations, or why there are none; undefined for modules of no package. */
-  open(specifier: string): Scope | string | undefined {
+  open(specifier: string): Scope | Unopened | undefined {
     if (!isPackage(specifier)) return undefined
     const name = packageNameOf(specifier)
     const { graph } = this.#resolver
@@ -38,12 +44,14 @@ export class CodeImports {
     const info = graph.findPackage(specifier, folder)
     const types = graph.findPackage(`@types/${name.replace(/^@([^/]+)\//, '$1__')}`, folder)
     const problem = this.#problemOf(name, info?.version)
-    if (problem !== undefined) return problem
-    if (info === undefined && types === undefined) return `${name} is not installed`
-    return (
-      graph.open(specifier, this.#module) ??
-      `${name} ${info?.version ?? ''} has no type declarations`.replace('  ', ' ')
-    )
+    if (problem !== undefined) return { verdict: 'unknown', why: problem }
+    if (info === undefined && types === undefined) return { verdict: 'unknown', why: `${name} is not installed` }
+    const scope = graph.open(specifier, this.#module)
+    if (scope !== undefined) return scope
+    if (info !== undefined && graph.lacksModule(specifier, info)) {
+      return { verdict: 'missing', why: `${name} ${info.version} has no module ${specifier}` }
+    }
+    return { verdict: 'unknown', why: `${name} ${info?.version ?? ''} has no type declarations`.replace('  ', ' ') }
   }
 
   /** Reports one imported name. */
@@ -51,7 +59,7 @@ export class CodeImports {
     const scope = this.open(specifier)
     if (scope === undefined) return
     const label = name === '*' || name === 'default' ? specifier : name
-    if (typeof scope === 'string') return void this.#add(specifier, label, node, 'unknown', { why: scope })
+    if ('why' in scope) return void this.#add(specifier, label, node, scope.verdict, { why: scope.why })
     const at = locate(scope.module.root, scope)
     if (name === '*') return void this.#add(specifier, label, node, 'exists', { at })
     const found = findExport(this.#resolver, scope, name)
@@ -75,7 +83,7 @@ export class CodeImports {
   typeOf(specifier: string, name: string): Type {
     const scope = this.open(specifier)
     if (scope === undefined) return FREE
-    if (typeof scope === 'string') return lost(scope)
+    if ('why' in scope) return lost(scope.why)
     if (name === 'default' && findExport(this.#resolver, scope, 'default') === 'missing') {
       return scope.module.package.isEsm ? lost('there is no default export') : this.#whole(scope)
     }
@@ -88,11 +96,11 @@ export class CodeImports {
   typeOfRequired(specifier: string): Type {
     const scope = this.open(specifier)
     if (scope === undefined) return FREE
-    if (typeof scope === 'string') return lost(scope)
+    if ('why' in scope) return lost(scope.why)
     const whole = this.#whole(scope)
     if (whole.kind !== 'module') return whole
     const found = findExport(this.#resolver, scope, 'default')
-    if (found === 'missing') return whole
+    if (found === 'missing' || scope.module.package.isEsmOnly) return whole
     // Declarations of the ECMAScript module say little about what `require` returns.
     if (scope.module.path.endsWith('.d.mts')) return { kind: 'open', base: whole }
     return {

@@ -1,6 +1,7 @@
+import { LateBindings } from './bindings.ts'
 import { findPath, importFrom } from './find-names.ts'
 import { languageType } from './language-types.ts'
-import { childOf, field, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
+import { childOf, field, isWord, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
 import {
   type Bindings,
   type Declared,
@@ -99,8 +100,10 @@ function typeChild(node: SyntaxNode): SyntaxNode | undefined {
 }
 
 function isTypeNode(type: string): boolean {
-  return /^[a-z]\w+$/.test(type) && !/^(?:readonly|extends|keyof|typeof|asserts|is|infer)$/.test(type)
+  return isWord(type) && !TYPE_KEYWORDS.has(type)
 }
+
+const TYPE_KEYWORDS: ReadonlySet<string> = new Set('readonly extends keyof typeof asserts is infer'.split(' '))
 
 function predefined(name: string): Type {
   if (name === 'any' || name === 'unknown' || name === 'object') return FREE
@@ -157,12 +160,11 @@ function evaluateName(
   const name = textOf(node)
   const bound = bindings.get(name)
   if (bound !== undefined) return bound
-  const types = () => args.map((one) => resolver.evaluate(one, scope, bindings))
-  const isSimple = /^[\w$]+$/.test(name)
-  const entity = isSimple ? resolver.findName(scope, name) : findPath(resolver, scope, node)
+  const types = () => args.map((one) => resolver.defer(() => resolver.evaluate(one, scope, bindings)))
+  const entity = resolver.findWritten(scope, node)
   if (entity === undefined) {
     const builtIn = BUILT_IN[name]
-    if (builtIn !== undefined) return builtIn(types(), args, resolver, scope)
+    if (builtIn !== undefined) return builtIn(types(), args)
     const ofLanguage = languageType(name)
     if (ofLanguage !== undefined) return ofLanguage
     return OUTSIDE_NAMES.test(name) ? OUTSIDE : lost(`${name} is not declared in the package`)
@@ -184,15 +186,18 @@ function evaluateNodeType(resolver: Resolver, node: SyntaxNode, scope: Scope): T
 const OUTSIDE_NAMES =
   /^(?:Date|RegExp|Error|\w+Error|Map|Set|WeakMap|WeakSet|ReadonlyMap|ReadonlySet|Symbol|Function|Object|String|Number|Boolean|BigInt|\w*Array|ArrayBuffer\w*|SharedArrayBuffer|DataView|Buffer|URL|URLSearchParams|AbortSignal|AbortController|Request|Response|Headers|FormData|Blob|File|\w*Stream\w*|Event\w*|\w*Event|\w*Element|Document|Node|Window|Worker|WebSocket|Intl\..*|NodeJS\..*|globalThis|Iterator|Iterable|IterableIterator|AsyncIterable|AsyncIterator|AsyncIterableIterator|Generator|AsyncGenerator|Timeout|RequestInit|BodyInit|HeadersInit|PropertyKey|TemplateStringsArray|Capitalize|Uncapitalize|Lowercase|Uppercase|Console|Crypto\w*|JsonWebKey|Storage|PropertyDescriptor|ClassDecorator|\w+Decorator)$/
 
-type BuiltIn = (args: readonly Type[], nodes: readonly SyntaxNode[], resolver: Resolver, scope: Scope) => Type
+type BuiltIn = (args: readonly (() => Type)[], nodes: readonly SyntaxNode[]) => Type
 
-const first: BuiltIn = ([type = FREE]) => type
-const array: BuiltIn = ([item = FREE]) => ({ kind: 'array', item: () => item })
-const promise: BuiltIn = ([value = FREE]) => ({ kind: 'promise', value: () => value })
+const anything = () => FREE
+
+const first: BuiltIn = ([type = anything]) => type()
+const array: BuiltIn = ([item = anything]) => ({ kind: 'array', item })
+const promise: BuiltIn = ([value = anything]) => ({ kind: 'promise', value })
 const filtered =
   (isKept: boolean): BuiltIn =>
-  ([of = FREE], [, keys]) => {
+  ([whole = anything], [, keys]) => {
     const names = keys === undefined ? undefined : readLiterals(keys)
+    const of = whole()
     // Without known names it still has no others than the whole type.
     return names === undefined ? of : { kind: 'filtered', of, names, isKept }
   }
@@ -209,7 +214,10 @@ const BUILT_IN: Readonly<Record<string, BuiltIn>> = {
     Extract: first,
   },
   ...{ Pick: filtered(true), Omit: filtered(false) },
-  Awaited: ([type = FREE]) => (type.kind === 'promise' ? type.value() : type),
+  Awaited: ([of = anything]) => {
+    const type = of()
+    return type.kind === 'promise' ? type.value() : type
+  },
   ThisType: () => ({ kind: 'intersection', parts: [] }),
   Record: () => FREE,
   ReturnType: () => FREE,
@@ -259,7 +267,7 @@ function evaluateConditional(resolver: Resolver, node: SyntaxNode, scope: Scope,
 }
 
 /** The type that an entity names. */
-export function typeOfEntity(resolver: Resolver, entity: Entity, args: readonly Type[]): Type {
+export function typeOfEntity(resolver: Resolver, entity: Entity, args: readonly (() => Type)[]): Type {
   if (entity.kind === 'value') return entity.type
   if (entity.kind === 'module') return { kind: 'module', scope: entity.scope }
   const types = entity.declarations.filter(({ kind }) => TYPES.has(kind))
@@ -269,19 +277,19 @@ export function typeOfEntity(resolver: Resolver, entity: Entity, args: readonly 
   const bindings = bindParameters(resolver, first, args)
   if (first.kind !== 'alias') return { kind: 'instance', declarations: types, bindings }
   const value = field(first.node, 'value')
-  return value === undefined ? lost('a type without value') : resolver.evaluate(value, first.scope, bindings)
+  return value === undefined ? lost('a type without value') : resolver.evaluateAlias(value, first.scope, bindings)
 }
 
 const TYPES: ReadonlySet<string> = new Set(['class', 'interface', 'alias', 'enum'])
 
 /** Binds the type parameters of a declaration to arguments, or to their defaults. */
-function bindParameters(resolver: Resolver, { node, scope }: Declared, args: readonly Type[]): Bindings {
+function bindParameters(resolver: Resolver, { node, scope }: Declared, args: readonly (() => Type)[]): Bindings {
   const list = field(node, 'type_parameters')
   if (list === undefined) return NO_BINDINGS
-  const bindings = new Map<string, Type>()
+  const bindings = new LateBindings()
   named(list).forEach((parameter, i) => {
     const name = textOf(field(parameter, 'name') ?? parameter)
-    bindings.set(name, args[i] ?? defaultOf(resolver, parameter, scope, bindings))
+    bindings.set(name, args[i] ?? resolver.defer(() => defaultOf(resolver, parameter, scope, bindings)))
   })
   return bindings
 }

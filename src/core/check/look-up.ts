@@ -1,3 +1,4 @@
+import { withThis } from './bindings.ts'
 import { findExport, findPath, listExports } from './find-names.ts'
 import { hasLanguageMember, languageType } from './language-types.ts'
 import { childOf, field, fields, has, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
@@ -97,10 +98,6 @@ function lookUpAny(resolver: Resolver, parts: readonly Type[], name: string, sel
   return open ?? MISSING
 }
 
-function withThis(bindings: Bindings, self: Type): Bindings {
-  return new Map([...bindings, ['this', self]])
-}
-
 /** The members of a class, interface, enum or object type. */
 export function membersOf(node: SyntaxNode): readonly SyntaxNode[] {
   const body = field(node, 'body') ?? childOf(node, 'class_body') ?? node
@@ -114,6 +111,23 @@ export function memberName(member: SyntaxNode): string | undefined {
   return name.type === 'string' ? unquote(name) : textOf(name)
 }
 
+/** Members by name. */
+function indexMembers(members: readonly SyntaxNode[]): ReadonlyMap<string, readonly SyntaxNode[]> {
+  const known = indexes.get(members)
+  if (known !== undefined) return known
+  const index = new Map<string, SyntaxNode[]>()
+  for (const member of members) {
+    const name = memberName(member)
+    const group = name === undefined ? undefined : index.get(name)
+    if (group !== undefined) group.push(member)
+    else if (name !== undefined) index.set(name, [member])
+  }
+  indexes.set(members, index)
+  return index
+}
+
+const indexes = new WeakMap<readonly SyntaxNode[], ReadonlyMap<string, readonly SyntaxNode[]>>()
+
 function lookUpMembers(
   resolver: Resolver,
   members: readonly SyntaxNode[],
@@ -122,7 +136,7 @@ function lookUpMembers(
   bindings: Bindings,
   isStatic = false,
 ): Lookup {
-  const found = members.filter((member) => memberName(member) === name && has(member, 'static') === isStatic)
+  const found = (indexMembers(members).get(name) ?? []).filter((member) => has(member, 'static') === isStatic)
   const [first] = found
   if (first !== undefined) {
     return { state: 'found', type: () => typeOfMembers(resolver, found, scope, bindings), at: locate(first, scope) }
@@ -230,12 +244,17 @@ function basesOf(resolver: Resolver, { node, scope, kind }: Declared, bindings: 
   const isNamed = entity !== 'unknown' && entity.kind === 'declared'
   if (isNamed && entity.declarations.some((one) => one.kind === 'class')) {
     const hasArgs = childOf(clause, 'type_arguments') !== undefined
-    return [resolver.typeOf(entity, hasArgs ? args.map((arg) => resolver.evaluate(arg, scope, bindings)) : [])]
+    return [
+      resolver.typeOf(
+        entity,
+        hasArgs ? args.map((arg) => resolver.defer(() => resolver.evaluate(arg, scope, bindings))) : [],
+      ),
+    ]
   }
   if (entity === 'unknown')
     return [
       isOutside(resolver, scope, value)
-        ? (languageType(textOf(value)) ?? languageType(textOf(value)) ?? OUTSIDE)
+        ? (languageType(textOf(value)) ?? OUTSIDE)
         : lost(`${textOf(value)} is not known`),
     ]
   const constructors = resolver.signatures(resolver.valueOf(entity), true)
@@ -294,7 +313,7 @@ function lookUpEntity(resolver: Resolver, declarations: readonly Declared[], nam
 }
 
 function lookUpStatic(resolver: Resolver, { node, scope }: Declared, name: string, self: Type): Lookup {
-  const own = lookUpMembers(resolver, membersOf(node), name, scope, new Map([['this', self]]), true)
+  const own = lookUpMembers(resolver, membersOf(node), name, scope, withThis(NO_BINDINGS, self), true)
   if (own.state !== 'missing') return own
   if (FUNCTION_MEMBERS.test(name)) return OF_LANGUAGE
   const clause = extendsClause(node)

@@ -1,4 +1,4 @@
-import { findModule, findTypes } from '../declarations/package-modules.ts'
+import { findModule, findTypes, hasModule } from '../declarations/package-modules.ts'
 import { isJsonObject } from '../json/is-json-object.ts'
 import { tryParseJson } from '../json/try-parse-json.ts'
 import { folderOf, resolvePath } from '../text/path.ts'
@@ -92,6 +92,15 @@ export class ModuleGraph {
     return found === undefined ? undefined : this.#readPackage(found)
   }
 
+  /** Whether a package certainly lacks a module, such as `a/b` of a package whose `exports` has no `./b`. */
+  lacksModule(specifier: string, { folder }: PackageInfo): boolean {
+    const manifest = this.#files.read(`${folder}/package.json`)
+    // Bundlers give what follows these signs a meaning of their own.
+    if (manifest === undefined || /[?!#]/.test(specifier)) return false
+    const subpath = `.${specifier.slice(packageNameOf(specifier).length)}`
+    return !hasModule(manifest, subpath, (one) => this.#files.hasFile(`${folder}/${one}`))
+  }
+
   #openRelative(specifier: string, folder: string, from: ModuleInfo): Scope | undefined {
     const target = resolvePath(folder, specifier)
     const path = target === undefined ? undefined : findTypes(target, (one) => this.#files.hasFile(`/${one}`))
@@ -131,11 +140,11 @@ export class ModuleGraph {
   #readPackage(folder: string): PackageInfo | undefined {
     if (this.#packages.has(folder)) return this.#packages.get(folder)
     const json = tryParseJson(this.#files.read(`${folder}/package.json`) ?? '')
-    const { name, version, type } = isJsonObject(json) ? json : {}
+    const { name, version, type, exports, main } = isJsonObject(json) ? json : {}
+    const isEsm = type === 'module'
+    const isEsmOnly = isEsm && !/"require"|\.cjs"/.test(JSON.stringify([exports, main]))
     const info =
-      typeof name === 'string' && typeof version === 'string'
-        ? { name, version, folder, isEsm: type === 'module' }
-        : undefined
+      typeof name === 'string' && typeof version === 'string' ? { name, version, folder, isEsm, isEsmOnly } : undefined
     this.#packages.set(folder, info)
     return info
   }

@@ -22,8 +22,8 @@ export interface PythonModule {
   readonly names: ReadonlyMap<string, readonly PythonName[]>
   /** Modules of which everything is imported: `from a import *`. */
   readonly stars: readonly string[]
-  /** Whether names can exist that its text does not show. */
-  readonly isOpen: boolean
+  /** Whether a name can exist that its text does not define. */
+  readonly isOpen: (name: string) => boolean
   readonly root: SyntaxNode
 }
 

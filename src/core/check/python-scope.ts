@@ -5,12 +5,19 @@ import { childOf, field, fields, type SyntaxNode, textOf } from './syntax-tree.t
 export interface PythonScope {
   readonly names: ReadonlyMap<string, readonly PythonName[]>
   readonly stars: readonly string[]
-  readonly isOpen: boolean
+  /** Whether a name can exist that the text does not define. */
+  readonly isOpen: (name: string) => boolean
 }
 
 /** Code that can define names which the text of a module does not show. */
 const DYNAMIC =
-  /\bglobals\(\)\s*(?:\[|\.update)|\bvars\(\)\s*\[|\bsys\.modules\[\s*__name__|\bsys\.meta_path\b|^exec\(|^\s*__path__\s*=/m
+  /\bglobals\(\)\s*(?:\[|\.update)|\bvars\(\)\s*\[|\bsys\.modules\[\s*__name__|^exec\(|^\s*__path__\s*=(?!\s*\[\])/m
+
+/** Code that finds modules which have no file. */
+const IMPORTER = /\bsys\.meta_path\b|^\s*__path__\s*=/m
+
+/** An importer that finds only what is in its table, which the module fills with names that it has as texts. */
+const TABLE_IMPORTER = /\bdef find_(?:spec|module)\([^)]*\)[^:\n]*:\s+if \w+ in self\.\w+:/
 
 /** Reads the names of a module, also those inside of `if`, `try` and `with`. */
 export function readPythonScope(root: SyntaxNode, module: string, isPackage: boolean): PythonScope {
@@ -34,8 +41,30 @@ export function readPythonScope(root: SyntaxNode, module: string, isPackage: boo
     } else if (BLOCKS.test(node.type)) readBlock(node)
   }
   readBlock(root)
-  const isOpen = names.has('__getattr__') || DYNAMIC.test(root.source)
-  return { names, stars, isOpen }
+  return { names, stars, isOpen: findOpenNames(root.source, names.get('__getattr__') ?? []) }
+}
+
+/** Decides which names a module can create: none, any, or those that it has as texts. */
+function findOpenNames(source: string, getters: readonly PythonName[]): PythonScope['isOpen'] {
+  if (DYNAMIC.test(source) || !getters.every(({ node }) => comparesTexts(node))) return () => true
+  const hasImporter = IMPORTER.test(source)
+  if (hasImporter && !TABLE_IMPORTER.test(source)) return () => true
+  if (getters.length === 0 && !hasImporter) return () => false
+  return (name) => new RegExp(`["'.]${name}["']`).test(source)
+}
+
+/** Whether `__getattr__` only compares the name with texts: `if name == "a": …`, then `raise AttributeError`. */
+function comparesTexts(getter: SyntaxNode): boolean {
+  const parameters = field(getter, 'parameters')
+  const name = parameters === undefined ? undefined : /\w+/.exec(textOf(parameters))?.[0]
+  const body = field(getter, 'body')
+  if (name === undefined || body === undefined) return false
+  const [code = '', failure] = textOf(body)
+    .replace(/\w?"""[\s\S]*?"""|\w?"[^"\n]*"|\w?'[^'\n]*'/g, '""')
+    .split(/\braise AttributeError\b(?=[^\n]*\s*$)/)
+  const used = code.match(new RegExp(`\\b${name}\\b(?!\\s*=[^=])`, 'g'))?.length ?? 0
+  const compared = code.match(new RegExp(`\\b${name}\\s*(?:==\\s*""|in\\s*[([{][\\s",]*[)\\]}])`, 'g'))?.length ?? 0
+  return failure !== undefined && used === compared
 }
 
 const BLOCKS =

@@ -73,7 +73,7 @@ export class PythonResolver {
       if (result?.state !== 'missing') why = `it may come from ${star}`
     }
     if (why !== '') return { state: 'unknown', why }
-    if (module.isOpen) return { state: 'unknown', why: `${module.name} creates names while it runs` }
+    if (module.isOpen(name)) return { state: 'unknown', why: `${module.name} creates names while it runs` }
     return /^__\w+__$/.test(name) ? { state: 'outside' } : { state: 'missing' }
   }
 
@@ -186,7 +186,7 @@ export class PythonResolver {
     const hasMeta = /\bmetaclass\s*=/.test(textOf(field(node, 'superclasses') ?? { ...node, end: node.start }))
     const isChanged = decorators.some(
       (one) =>
-        !/^@(?:\w+\.)*(?:dataclass|final|total_ordering|runtime_checkable|unique|dataclass_transform|deprecated)\b/.test(
+        !/^@(?:\w+\.)*(?:dataclass|final|total_ordering|runtime_checkable|unique|dataclass_transform|deprecated|attrs?\.(?:s|attrs|define|frozen|mutable))\b/.test(
           textOf(one),
         ),
     )

@@ -1,9 +1,10 @@
+import { LateBindings } from './bindings.ts'
 import { evaluateType, typeOfEntity, valueOfEntity } from './evaluate-type.ts'
-import { findExport, findName } from './find-names.ts'
+import { findExport, findName, findPath } from './find-names.ts'
 import { lookUp, namesOf } from './look-up.ts'
 import type { ModuleGraph } from './module-graph.ts'
 import { listSignatures } from './signatures.ts'
-import type { SyntaxNode } from './syntax-tree.ts'
+import { type SyntaxNode, textOf } from './syntax-tree.ts'
 import {
   type Bindings,
   type Declared,
@@ -11,7 +12,6 @@ import {
   type Lookup,
   lost,
   type ModuleInfo,
-  NO_BINDINGS,
   type Resolver,
   type Scope,
   type Signature,
@@ -21,18 +21,50 @@ import {
 /** Steps that one check may make. Ordinary code of 200 lines needs some ten thousand. */
 const MAX_STEPS = 200_000
 
+/** Steps for one type, member or list of signatures. What needs more stays unknown. */
+const MAX_STEPS_OF_QUESTION = 5_000
+
+/** How often an alias may be evaluated inside of itself. Each branch of a recursive type multiplies the work. */
+const MAX_RECURSION = 1
+
 /** How deep types may be nested within each other while one is resolved. */
 const MAX_DEPTH = 60
+
+/** The aliases that are being evaluated, the innermost first. */
+interface Aliases {
+  readonly value: SyntaxNode
+  readonly outer: Aliases | undefined
+}
+
+/** What is kept from one check to the next. */
+interface Kept {
+  /** Number of loaded characters for which it is valid. */
+  readonly loadedChars: number
+  readonly types: WeakMap<SyntaxNode, Type>
+  readonly entities: WeakMap<SyntaxNode, Entity | 'unknown' | 'none'>
+  readonly augmentations: WeakMap<Declared, readonly Declared[]>
+}
+
+function newKept(loadedChars: number): Kept {
+  return { loadedChars, types: new WeakMap(), entities: new WeakMap(), augmentations: new WeakMap() }
+}
 
 /** Resolves names and types in the declarations of a graph of modules. */
 export class TypeResolver implements Resolver {
   readonly graph: ModuleGraph
-  readonly #evaluated = new WeakMap<SyntaxNode, Type>()
+  #known = newKept(0)
+  /** Answers of this check. They depend on which packages are missing. */
+  #lookups = new WeakMap<Type, Map<string, Lookup>>()
+  #signatures = new WeakMap<Type, Map<boolean, readonly Signature[] | undefined>>()
+  #aliases: Aliases | undefined
   /** Packages that the code imports, but that are not installed: plugins of another package may add members to its interfaces. */
   readonly missingPackages: Set<string> = new Set()
   #additions: ReadonlyMap<string, Scope> = new Map()
   #steps = 0
+  #maxSteps = MAX_STEPS
   #depth = 0
+  /** How often a limit ended an evaluation. A type is kept only if none did. */
+  #cutCount = 0
 
   constructor(graph: ModuleGraph) {
     this.graph = graph
@@ -41,42 +73,119 @@ export class TypeResolver implements Resolver {
   /** Begins a check. `additions` are what the code itself adds to modules: `declare module 'name' { … }`. */
   start(additions: ReadonlyMap<string, Scope>): void {
     this.missingPackages.clear()
+    // Types that were evaluated with the additions of one program are not those of another.
+    if (additions.size > 0 || this.#additions.size > 0) this.#known = newKept(this.graph.loadedChars)
     this.#additions = additions
+    this.#lookups = new WeakMap()
+    this.#signatures = new WeakMap()
     this.#steps = 0
     this.#depth = 0
   }
 
   isExhausted(): boolean {
-    return ++this.#steps > MAX_STEPS
+    const isOver = ++this.#steps > this.#maxSteps
+    if (isOver) this.#cutCount++
+    return isOver
   }
 
   evaluate(node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
-    const isPlain = bindings === NO_BINDINGS
-    const known = isPlain ? this.#evaluated.get(node) : undefined
+    const types = bindings instanceof LateBindings ? bindings.evaluated : this.#kept.types
+    const known = types.get(node)
     if (known !== undefined) return known
+    const cutCount = this.#cutCount
     const type = this.#within(() => evaluateType(this, node, scope, bindings), lost('nested too deep'))
-    if (isPlain && this.#depth === 0) this.#evaluated.set(node, type)
+    // Asked from outside, a type has all the steps that it may ever have: it ends in the same way the next time.
+    const isFinal = this.#depth === 0 && this.#steps <= MAX_STEPS
+    if (isFinal || this.#cutCount === cutCount) types.set(node, type)
     return type
+  }
+
+  /** What is known without bindings. A module that is loaded later can declare more, so it is forgotten then. */
+  get #kept(): Kept {
+    const { loadedChars } = this.graph
+    if (loadedChars !== this.#known.loadedChars) this.#known = newKept(loadedChars)
+    return this.#known
+  }
+
+  evaluateAlias(value: SyntaxNode, scope: Scope, bindings: Bindings): Type {
+    const outer = this.#aliases
+    let count = 0
+    for (let at = outer; at !== undefined; at = at.outer) if (at.value === value) count++
+    if (count > MAX_RECURSION) {
+      this.#cutCount++
+      return lost('it refers to itself')
+    }
+    return this.#inside({ value, outer }, () => this.evaluate(value, scope, bindings))
+  }
+
+  defer(evaluate: () => Type): () => Type {
+    const aliases = this.#aliases
+    let known: Type | undefined
+    let isRunning = false
+    return () => {
+      if (known !== undefined) return known
+      if (isRunning) return lost('it refers to itself')
+      isRunning = true
+      const cutCount = this.#cutCount
+      const type = this.#inside(aliases, evaluate)
+      isRunning = false
+      if (this.#cutCount === cutCount) known = type
+      return type
+    }
+  }
+
+  #inside(aliases: Aliases | undefined, evaluate: () => Type): Type {
+    const outer = this.#aliases
+    this.#aliases = aliases
+    try {
+      return evaluate()
+    } finally {
+      this.#aliases = outer
+    }
   }
 
   valueOf(entity: Entity): Type {
     return this.#within(() => valueOfEntity(this, entity), lost('nested too deep'))
   }
 
-  typeOf(entity: Entity, args: readonly Type[]): Type {
+  typeOf(entity: Entity, args: readonly (() => Type)[]): Type {
     return this.#within(() => typeOfEntity(this, entity, args), lost('nested too deep'))
   }
 
   lookUp(type: Type, name: string, self: Type = type): Lookup {
-    return this.#within(() => lookUp(this, type, name, self), { state: 'unknown', why: 'nested too deep' })
+    const run = () =>
+      this.#within<Lookup>(() => lookUp(this, type, name, self), { state: 'unknown', why: 'nested too deep' })
+    return self === type ? this.#answerOnce(this.#lookups, type, name, run) : run()
   }
 
   signatures(type: Type, isNew: boolean): readonly Signature[] | undefined {
-    return this.#within(() => listSignatures(this, type, isNew), undefined)
+    const run = () => this.#within(() => listSignatures(this, type, isNew), undefined)
+    return this.#answerOnce(this.#signatures, type, isNew, run)
+  }
+
+  #answerOnce<K, V>(answers: WeakMap<Type, Map<K, V>>, type: Type, key: K, run: () => V): V {
+    const known = answers.get(type)?.get(key)
+    if (known !== undefined) return known
+    const cutCount = this.#cutCount
+    const answer = run()
+    if (this.#cutCount !== cutCount) return answer
+    const ofType = answers.get(type) ?? new Map<K, V>()
+    answers.set(type, ofType.set(key, answer))
+    return answer
   }
 
   findName(scope: Scope, name: string): Entity | 'unknown' | undefined {
     return findName(this, scope, name) ?? this.findGlobal(name)
+  }
+
+  findWritten(scope: Scope, node: SyntaxNode): Entity | 'unknown' | undefined {
+    const known = this.#kept.entities.get(node)
+    if (known !== undefined) return known === 'none' ? undefined : known
+    const cutCount = this.#cutCount
+    const name = textOf(node)
+    const entity = /^[\w$]+$/.test(name) ? this.findName(scope, name) : findPath(this, scope, node)
+    if (this.#cutCount === cutCount) this.#kept.entities.set(node, entity ?? 'none')
+    return entity
   }
 
   findGlobal(name: string): Entity | undefined {
@@ -101,8 +210,17 @@ export class TypeResolver implements Resolver {
     return this.graph.siblingsOf(scope)
   }
 
-  augmentationsOf({ kind, name, scope }: Declared): readonly Declared[] {
-    if (kind !== 'interface' && kind !== 'class') return []
+  augmentationsOf(declared: Declared): readonly Declared[] {
+    if (declared.kind !== 'interface' && declared.kind !== 'class') return []
+    const { augmentations } = this.#kept
+    const known = augmentations.get(declared)
+    if (known !== undefined) return known
+    const found = this.#findAugmentations(declared)
+    augmentations.set(declared, found)
+    return found
+  }
+
+  #findAugmentations({ name, scope }: Declared): readonly Declared[] {
     const { name: packageName } = scope.module.package
     const names = [packageName, packageName.replace(/^@types\//, '').replace(/^([^_]+)__/, '@$1/')]
     const added = new Set(names.flatMap((one) => [...this.graph.additionsTo(one), ...this.#added(one)]))
@@ -125,7 +243,11 @@ export class TypeResolver implements Resolver {
   }
 
   #within<T>(run: () => T, otherwise: T): T {
-    if (this.#depth > MAX_DEPTH) return otherwise
+    if (this.#depth > MAX_DEPTH) {
+      this.#cutCount++
+      return otherwise
+    }
+    if (this.#depth === 0) this.#maxSteps = Math.min(MAX_STEPS, this.#steps + MAX_STEPS_OF_QUESTION)
     this.#depth++
     try {
       return run()

@@ -1,9 +1,11 @@
+import { withThis } from './bindings.ts'
 import { basesOfClass, memberName, membersOf } from './look-up.ts'
 import { childOf, field, fields, named, type SyntaxNode, textOf } from './syntax-tree.ts'
 import {
   type Bindings,
   type Declared,
   type Entity,
+  FREE,
   NO_BINDINGS,
   type Resolver,
   type Scope,
@@ -50,7 +52,7 @@ function ofInstance(
   type: Type & { readonly kind: 'instance' },
   isNew: boolean,
 ): readonly Signature[] | undefined {
-  const bindings: Bindings = new Map([...type.bindings, ['this', type]])
+  const bindings = withThis(type.bindings, type)
   const all = type.declarations.flatMap((one) => [one, ...resolver.augmentationsOf(one)])
   const own = all.flatMap(({ node, scope }) => signaturesIn(membersOf(node), scope, bindings, isNew))
   if (own.length > 0) return own
@@ -92,7 +94,7 @@ function constructorsOf(resolver: Resolver, declared: Declared): readonly Signat
 
 /** An object of a class whose type parameters are not given. */
 function instanceOf(resolver: Resolver, entity: Entity, list: SyntaxNode | undefined): Type {
-  const args = list === undefined ? [] : named(list).map((): Type => ({ kind: 'free' }))
+  const args = list === undefined ? [] : named(list).map(() => () => FREE)
   return resolver.typeOf(entity, args)
 }
 
@@ -118,14 +120,38 @@ export function isRest(parameter: SyntaxNode): boolean {
   return field(parameter, 'pattern')?.type === 'rest_pattern'
 }
 
+/** The items of a rest parameter that is written as a tuple: `...args: [a: A, b?: B]`. */
+export function tupleOf(parameter: SyntaxNode): readonly SyntaxNode[] | undefined {
+  const annotation = field(parameter, 'type')
+  const type = annotation === undefined ? undefined : named(annotation)[0]
+  return type?.type === 'tuple_type' ? named(type) : undefined
+}
+
+function isRestItem(item: SyntaxNode): boolean {
+  return textOf(item).startsWith('...')
+}
+
 /** How many arguments a signature takes. */
 export function arityOf(signature: Signature): Arity {
+  const known = arities.get(signature.node)
+  if (known !== undefined) return known
+  const arity = countArity(signature)
+  arities.set(signature.node, arity)
+  return arity
+}
+
+const arities = new WeakMap<SyntaxNode, Arity>()
+
+function countArity(signature: Signature): Arity {
   const parameters = parametersOf(signature)
   let min = 0
   let max = 0
   for (const [i, parameter] of parameters.entries()) {
     if (isRest(parameter)) {
-      max = Number.POSITIVE_INFINITY
+      const items = tupleOf(parameter)
+      max = items === undefined || items.some(isRestItem) ? Number.POSITIVE_INFINITY : i + items.length
+      const required = items?.findLastIndex((item) => !isRestItem(item) && !/^optional_/.test(item.type)) ?? -1
+      if (required >= 0) min = i + required + 1
       continue
     }
     max = i + 1

@@ -69,8 +69,20 @@ export function has(node: SyntaxNode, type: string): boolean {
 
 /** The children that are no keywords and signs. */
 export function named(node: SyntaxNode): SyntaxNode[] {
-  return node.children.filter(({ type }) => /^[a-z]\w+$/i.test(type) && !KEYWORDS.has(type))
+  return node.children.filter(({ type }) => isWord(type) && !KEYWORDS.has(type))
 }
+
+/** Whether a type of node is a word and no sign. Grammars have some hundred types, so each is tested once. */
+export function isWord(type: string): boolean {
+  let known = words.get(type)
+  if (known === undefined) {
+    known = /^[a-z]\w+$/i.test(type)
+    words.set(type, known)
+  }
+  return known
+}
+
+const words = new Map<string, boolean>()
 
 const KEYWORDS: ReadonlySet<string> = new Set(
   `abstract as asserts async await class const declare default enum export extends from function get global implements in infer

@@ -19,6 +19,8 @@ export interface PackageInfo {
   readonly folder: string
   /** Whether its `.js` files are ECMAScript modules. */
   readonly isEsm: boolean
+  /** Whether it has no CommonJS modules, so that `require` returns what its modules export. */
+  readonly isEsmOnly: boolean
 }
 
 /** A place where names are declared: a module, or the body of a namespace. */
@@ -82,7 +84,7 @@ export type Entity =
   | { readonly kind: 'value'; readonly type: Type; readonly at?: DeclaredAt | undefined }
 
 /** Types that the parameters of a generic stand for. `this` is the type of the receiver. */
-export type Bindings = ReadonlyMap<string, Type>
+export type Bindings = Pick<ReadonlyMap<string, Type>, 'get'>
 
 export const NO_BINDINGS: Bindings = new Map()
 
@@ -154,15 +156,21 @@ export interface Signature {
 /** The functions that resolve types call each other through this. */
 export interface Resolver {
   evaluate(node: SyntaxNode, scope: Scope, bindings: Bindings): Type
+  /** Evaluates what an alias stands for. Recursion is limited. */
+  evaluateAlias(value: SyntaxNode, scope: Scope, bindings: Bindings): Type
+  /** A type that is evaluated when it is first asked for. */
+  defer(evaluate: () => Type): () => Type
   /** The type of the value that an entity has; undefined if the name is not known. */
   valueOf(entity: Entity): Type
   /** The type that an entity names. */
-  typeOf(entity: Entity, args: readonly Type[]): Type
+  typeOf(entity: Entity, args: readonly (() => Type)[]): Type
   lookUp(type: Type, name: string, self?: Type): Lookup
   /** The signatures of a type; undefined if they are not known. */
   signatures(type: Type, isNew: boolean): readonly Signature[] | undefined
   /** Finds a name inside of a scope and its parents. */
   findName(scope: Scope, name: string): Entity | 'unknown' | undefined
+  /** Finds the name that is written as a node, such as `a` or `a.b`. */
+  findWritten(scope: Scope, node: SyntaxNode): Entity | 'unknown' | undefined
   /** Finds a name that is declared for all modules. */
   findGlobal(name: string): Entity | undefined
   /** Finds a name that a scope exports. */

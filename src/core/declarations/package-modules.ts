@@ -70,6 +70,37 @@ export function findModule(manifest: string, subpath: string, has: (path: string
   return undefined
 }
 
+/** Whether a package has a module at all, with or without declarations. What `exports` does not name cannot be imported. */
+export function hasModule(manifest: string, subpath: string, has: (path: string) => boolean): boolean {
+  const json = tryParseJson(manifest)
+  const exports = isJsonObject(json) ? json['exports'] : undefined
+  if (subpath === '.') return true
+  if (exports === undefined || exports === null) {
+    const path = resolvePath('', subpath)
+    return path === undefined || listFiles(path).some(has)
+  }
+  return (isJsonObject(exports) ? Object.entries(exports) : []).some(([pattern, target]) => {
+    const [before = '', after] = pattern.split('*')
+    if (after === undefined) return pattern === subpath && target !== null
+    if (!subpath.startsWith(before) || !subpath.endsWith(after)) return false
+    const middle = subpath.slice(before.length, subpath.length - after.length)
+    return listTargets(target).some((one) =>
+      has(
+        resolvePath(
+          '',
+          one.replaceAll('*', () => middle),
+        ) ?? '',
+      ),
+    )
+  })
+}
+
+/** The files that a module can be, by its path. */
+function listFiles(path: string): string[] {
+  const ends = '.js .cjs .mjs .json .node .ts .tsx .d.ts .d.mts .d.cts'.split(' ')
+  return [path, `${path}/package.json`, ...ends.flatMap((end) => [`${path}${end}`, `${path}/index${end}`])]
+}
+
 /** The targets of an export, those for types first. Nested conditions count in their order. */
 function listTargets(target: unknown, depth = 0): string[] {
   if (typeof target === 'string') return [target]
