@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Change, ComparedPage } from './change.ts'
-import { comparePages } from './compare-pages.ts'
+import { type Comparison, type ComparisonInput, comparePages } from './compare-pages.ts'
 
 function page(path: string, ...blocks: string[]): ComparedPage {
   return { path, markdown: `${blocks.join('\n\n')}\n`, definitions: null }
@@ -13,8 +13,16 @@ function api(module: string, ...blocks: string[]): ComparedPage {
 
 const ts = (text: string) => `\`\`\`ts\n${text}\n\`\`\``
 
+function runToEnd(input: ComparisonInput): Comparison {
+  const work = comparePages(input)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}
+
 function compare(before: readonly ComparedPage[], after: readonly ComparedPage[]): readonly Change[] {
-  return comparePages({ before, after, versions: { from: '1.0.0', to: '2.0.0' } }).changes
+  return runToEnd({ before, after, versions: { from: '1.0.0', to: '2.0.0' } }).changes
 }
 
 /** Changes in short: `removed a.b`, `renamed a > b`. */
@@ -246,7 +254,7 @@ describe('release notes', () => {
   ]
 
   test('of the versions in between come first, guides before changelogs, and breaking lines before others', () => {
-    const { notes } = comparePages({
+    const { notes } = runToEnd({
       before: [],
       after: [changelog, ...guides],
       versions: { from: '1.0.0', to: '2.1.0' },

@@ -20,11 +20,16 @@ export interface Comparison {
   readonly changes: readonly Change[]
 }
 
-/** Compares two versions of a package, or two crawls of a site, by symbol and by section. */
-export function comparePages({ before, after, versions }: ComparisonInput): Comparison {
+/** Compares two versions of a package, or two crawls of a site, by symbol and by section. Yields between its parts, for other work. */
+export function* comparePages({ before, after, versions }: ComparisonInput): Generator<void, Comparison, void> {
   const notes = versions === null ? [] : readReleaseNotes(after, versions.from, versions.to)
-  const [oldModules, newModules] = [readModules(before), readModules(after)]
+  yield
+  const oldModules = readModules(before)
+  yield
+  const newModules = readModules(after)
+  yield
   const symbols = compareSymbols(oldModules, newModules)
+  yield
   // Two crawls of one version tell nothing else about a changelog than its text.
   const isCompared = (page: ComparedPage) => isProse(page) && (versions === null || !isReleasePage(page))
   const [oldProse, newProse] = [before.filter(isCompared), after.filter(isCompared)]
@@ -33,9 +38,13 @@ export function comparePages({ before, after, versions }: ComparisonInput): Comp
     for (const name of names.keys()) knownNames.add(name.slice(name.lastIndexOf('.') + 1))
   }
   const reported = new Set(symbols.map(({ name }) => name.slice(name.lastIndexOf('.') + 1)))
-  const [oldNames, newNames] = [readDocumentedNames(oldProse), readDocumentedNames(newProse)]
+  const oldNames = readDocumentedNames(oldProse)
+  yield
+  const newNames = readDocumentedNames(newProse)
+  yield
   const documented = compareDocumentedNames(oldNames, newNames, (name) => knownNames.has(name))
   const others = documented.filter(({ name }) => !reported.has(name.replace(/^.*\./, '')))
+  yield
   const changes = [...symbols, ...others, ...compareSections(oldProse, newProse)]
   return { notes, changes: sortChanges(changes, namesIn(notes), wordsOf([oldNames, newNames])) }
 }
