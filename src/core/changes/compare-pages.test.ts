@@ -352,6 +352,19 @@ describe('files of type declarations without an API page', () => {
   })
 })
 
+test('a member that the signature of its owner still contains is not removed', () => {
+  const before = api(
+    'pots',
+    '## `Kiln`',
+    ts('interface Kiln'),
+    '### `Kiln.door`',
+    ts('door: { left: 1 }'),
+    '- `left: 1`',
+  )
+  const after = api('pots', '## `Kiln`', ts('interface Kiln'), '### `Kiln.door`', ts('door: { left: 1 }'))
+  expect(shorten(compare([before], [after]))).toEqual([])
+})
+
 describe('the order of changes', () => {
   test('what users call comes before types, and internal names come last', () => {
     const before = api(

@@ -1,3 +1,4 @@
+import { escapeRegExp } from '../escape-reg-exp.ts'
 import { compareUtf8 } from '../text/order.ts'
 import type { Change } from './change.ts'
 import { type ComparedModule, type ComparedSymbol, isPrivate, UNKNOWN_MODULE } from './read-symbols.ts'
@@ -165,6 +166,9 @@ function compareModule(
   const targets = new Set(renames.values())
   const owners = new Set([...old.symbols.values(), ...fresh.symbols.values()].map(({ owner }) => owner))
   const [ownNames] = listOwnNames(new Map([[fresh.name, fresh]])).values()
+  const isStillMember = (symbol: ComparedSymbol) => {
+    return isInherited(symbol, fresh.symbols) || isInSignature(symbol, fresh.symbols)
+  }
   // The same symbol may be in another namespace of its module.
   const isInNamespace = ({ name, owner }: ComparedSymbol) => {
     return owner === null && name.includes('.') && ownNames?.has(ownName({ name })) === true
@@ -175,8 +179,7 @@ function compareModule(
     const moved = moves.get(symbol)
     if (target !== undefined) changes.push({ ...symbolChange('renamed', symbol, target), newName: target.name })
     else if (moved !== undefined) changes.push({ ...symbolChange('moved', symbol, moved), newName: moved.module })
-    else if (!isInherited(symbol, fresh.symbols) && !isInNamespace(symbol))
-      changes.push(symbolChange('removed', symbol, undefined))
+    else if (!isStillMember(symbol) && !isInNamespace(symbol)) changes.push(symbolChange('removed', symbol, undefined))
   }
   for (const symbol of old.symbols.values()) {
     const target = fresh.symbols.get(symbol.name)
@@ -197,6 +200,13 @@ function listMissing(
   return [...symbols.values()].filter(({ name, owner }) => {
     return !others.has(name) && (owner === null || others.has(owner)) && !name.endsWith('.()')
   })
+}
+
+/** Whether the signature of the owner, which is not always divided into members, still has a member. */
+function isInSignature({ name, owner }: ComparedSymbol, symbols: ReadonlyMap<string, ComparedSymbol>): boolean {
+  const signature = owner === null ? '' : (symbols.get(owner)?.signature ?? '')
+  const member = escapeRegExp(ownName({ name }))
+  return signature.includes('{') && new RegExp(`(?<![\\w$])${member}\\??\\s*[:(<]`).test(signature)
 }
 
 /** Whether a member is now one of a class or interface that its owner extends. */
