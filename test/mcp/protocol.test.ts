@@ -190,7 +190,7 @@ test('the program lists tools and resources without a library, and ends with its
   const client = new Client({ name: 'test', version: '0' })
   await client.connect(transport)
   expect(client.getInstructions()).toContain('The library is empty.')
-  expect((await client.listTools()).tools).toHaveLength(9)
+  expect((await client.listTools()).tools).toHaveLength(11)
   expect((await client.listResources()).resources).toHaveLength(2)
   expect(existsSync(path)).toBe(false)
   const answer = await client.callTool({ name: 'list_sources', arguments: {} })

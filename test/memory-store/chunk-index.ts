@@ -1,6 +1,6 @@
 import { createChunkTests, type FilteredPage } from '../../src/core/retrieval/chunk-filter.ts'
-import { createChunkIndex, type ChunkIndex as Index } from '../../src/core/retrieval/index/chunk-index.ts'
 import type { ContentTypeCounts } from '../../src/core/retrieval/content-type.ts'
+import { createChunkIndex, type ChunkIndex as Index } from '../../src/core/retrieval/index/chunk-index.ts'
 import type { NewChunk } from '../../src/core/retrieval/index/index-storage.ts'
 import type { ChunkFilter, IndexProgress, StoredChunk, StoreMatch, StoreQuery } from '../../src/library/ports/store.ts'
 import type { ChunkRef } from '../../src/library/ports/vectors.ts'

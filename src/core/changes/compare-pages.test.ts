@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Change, ComparedPage } from './change.ts'
-import { comparePages } from './compare-pages.ts'
+import { type Comparison, type ComparisonInput, comparePages } from './compare-pages.ts'
 
 function page(path: string, ...blocks: string[]): ComparedPage {
   return { path, markdown: `${blocks.join('\n\n')}\n`, definitions: null }
@@ -13,8 +13,16 @@ function api(module: string, ...blocks: string[]): ComparedPage {
 
 const ts = (text: string) => `\`\`\`ts\n${text}\n\`\`\``
 
+function runToEnd(input: ComparisonInput): Comparison {
+  const work = comparePages(input)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}
+
 function compare(before: readonly ComparedPage[], after: readonly ComparedPage[]): readonly Change[] {
-  return comparePages({ before, after, versions: { from: '1.0.0', to: '2.0.0' } }).changes
+  return runToEnd({ before, after, versions: { from: '1.0.0', to: '2.0.0' } }).changes
 }
 
 /** Changes in short: `removed a.b`, `renamed a > b`. */
@@ -49,8 +57,8 @@ describe('symbols of API pages', () => {
     )
     const changes = compare([before], [after])
     expect(shorten(changes)).toEqual([
-      'removed Kiln.size',
       'removed old',
+      'removed Kiln.size',
       'changed Kiln.fire',
       'changed Kiln.door',
       'deprecated glaze',
@@ -246,7 +254,7 @@ describe('release notes', () => {
   ]
 
   test('of the versions in between come first, guides before changelogs, and breaking lines before others', () => {
-    const { notes } = comparePages({
+    const { notes } = runToEnd({
       before: [],
       after: [changelog, ...guides],
       versions: { from: '1.0.0', to: '2.1.0' },
@@ -280,4 +288,107 @@ describe('release notes', () => {
 test('identical versions have no changes', () => {
   const pages = [api('pot', '## `a`', ts('const a: 1')), page('README.md', '# Pot', LONG)]
   expect(compare(pages, structuredClone(pages))).toEqual([])
+})
+
+describe('files of type declarations without an API page', () => {
+  const declarations = (path: string, ...lines: string[]): ComparedPage => {
+    return { path, markdown: `${lines.join('\n')}\n`, definitions: [] }
+  }
+
+  test('are compared by name and member, wherever their file is', () => {
+    const before = declarations(
+      'types/1/pots.d.ts',
+      "declare module 'pots' {",
+      '  namespace Pots {',
+      '    interface Kiln<T extends { a: 1 } = { a: 1 }> {',
+      '      /** How hot; `}` and ; are no end. */',
+      "      cone: 'low' | 'high';",
+      '      door?: {',
+      '        left: boolean',
+      '      }',
+      '      fire(cone: number): void',
+      '      fire(options: object): void',
+      '    }',
+      '    interface Wheel { size: number }',
+      '    namespace Wheel {',
+      '      type Speed = 1',
+      '        | 2',
+      '      interface Pedal { foot: string }',
+      '    }',
+      '    function glaze(pot: string): void',
+      '  }',
+      '}',
+    )
+    const after = declarations(
+      'types/pots.d.ts',
+      "declare module 'pots' {",
+      '  namespace Pots {',
+      '    interface Kiln<T extends { a: 1 } = { a: 1 }> {',
+      "      cone: 'low' | 'high';",
+      '      fire(cone: number): void',
+      '    }',
+      '    /** @deprecated Use paint instead. */',
+      '    function glaze(pot: string): void',
+      '  }',
+      '}',
+    )
+    const changes = compare([before], [after])
+    expect(shorten(changes)).toEqual([
+      'removed Pots.Wheel',
+      'removed Pots.Kiln.door',
+      'changed Pots.Kiln.fire',
+      'deprecated Pots.glaze',
+    ])
+    expect(changes[0]?.lostNames).toEqual(expect.arrayContaining(['size', 'Speed', 'Pedal']))
+    expect(changes[3]?.lines).toEqual(['Use paint instead.'])
+    expect(compare([before], [{ ...before, path: 'other.d.ts' }])).toEqual([])
+  })
+
+  test('count if an API page mentions their names, and are internal otherwise', () => {
+    const page = api('pots', '## `fire(kiln)`', ts('function fire(kiln: Kiln): void'))
+    const file = (...members: string[]) =>
+      declarations('kiln.d.ts', 'export interface Kiln {', ...members, '}', 'interface Hidden {', ...members, '}')
+    expect(shorten(compare([page, file('cone: 1', 'door: 2')], [page, file('cone: 1')]))).toEqual(['removed Kiln.door'])
+  })
+})
+
+test('a member that the signature of its owner still contains is not removed', () => {
+  const before = api(
+    'pots',
+    '## `Kiln`',
+    ts('interface Kiln'),
+    '### `Kiln.door`',
+    ts('door: { left: 1 }'),
+    '- `left: 1`',
+  )
+  const after = api('pots', '## `Kiln`', ts('interface Kiln'), '### `Kiln.door`', ts('door: { left: 1 }'))
+  expect(shorten(compare([before], [after]))).toEqual([])
+})
+
+describe('the order of changes', () => {
+  test('what users call comes before types, and internal names come last', () => {
+    const before = api(
+      'pot',
+      '## `KilnDef`',
+      ts('interface KilnDef { size: number }'),
+      '## `$core`',
+      ts('function $core(): void'),
+      '## `glaze(pot)`',
+      ts('function glaze(pot: string): void'),
+      '## `fire(pot)`',
+      ts('function fire(pot: string): void'),
+      '## `kept`',
+      ts('const kept: 1'),
+    )
+    const readme = page('README.md', '# Pot', 'Call `fire(pot)`.')
+    const changes = compare([before, readme], [api('pot', '## `kept`', ts('const kept: 1')), readme])
+    expect(shorten(changes)).toEqual(['removed fire', 'removed glaze', 'removed KilnDef', 'removed $core'])
+  })
+
+  test('a name in another namespace of the same module has neither moved nor gone', () => {
+    const before = api('pot', '## `p.core.fire(pot)`', ts('function fire(pot: string): void'))
+    const after = api('pot', '## `core.fire(pot)`', ts('function fire(pot: string): void'))
+    const other = api('pot/v1', '## `p.core.fire(pot)`', ts('function fire(pot: string): void'))
+    expect(shorten(compare([before], [after, other])).filter((one) => !one.startsWith('added'))).toEqual([])
+  })
 })

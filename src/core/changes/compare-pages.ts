@@ -1,7 +1,7 @@
 import { CHANGE_KINDS, type Change, type ComparedPage, type ReleaseNote } from './change.ts'
 import { compareSections } from './compare-sections.ts'
 import { compareSymbols } from './compare-symbols.ts'
-import { compareDocumentedNames } from './documented-names.ts'
+import { compareDocumentedNames, type DocumentedNames, readDocumentedNames } from './documented-names.ts'
 import { isApiPage, readModules } from './read-symbols.ts'
 import { isReleasePage, readReleaseNotes } from './release-notes.ts'
 
@@ -16,15 +16,20 @@ export interface ComparisonInput {
 /** What changed between two versions. */
 export interface Comparison {
   readonly notes: readonly ReleaseNote[]
-  /** By kind, in the order of {@link CHANGE_KINDS}; within a kind, those that the release notes name come first. */
+  /** By kind, in the order of {@link CHANGE_KINDS}; within a kind, what users are likely to call comes first. */
   readonly changes: readonly Change[]
 }
 
-/** Compares two versions of a package, or two crawls of a site, by symbol and by section. */
-export function comparePages({ before, after, versions }: ComparisonInput): Comparison {
+/** Compares two versions of a package, or two crawls of a site, by symbol and by section. Yields between its parts, for other work. */
+export function* comparePages({ before, after, versions }: ComparisonInput): Generator<void, Comparison, void> {
   const notes = versions === null ? [] : readReleaseNotes(after, versions.from, versions.to)
-  const [oldModules, newModules] = [readModules(before), readModules(after)]
+  yield
+  const oldModules = readModules(before)
+  yield
+  const newModules = readModules(after)
+  yield
   const symbols = compareSymbols(oldModules, newModules)
+  yield
   // Two crawls of one version tell nothing else about a changelog than its text.
   const isCompared = (page: ComparedPage) => isProse(page) && (versions === null || !isReleasePage(page))
   const [oldProse, newProse] = [before.filter(isCompared), after.filter(isCompared)]
@@ -33,10 +38,15 @@ export function comparePages({ before, after, versions }: ComparisonInput): Comp
     for (const name of names.keys()) knownNames.add(name.slice(name.lastIndexOf('.') + 1))
   }
   const reported = new Set(symbols.map(({ name }) => name.slice(name.lastIndexOf('.') + 1)))
-  const documented = compareDocumentedNames(oldProse, newProse, (name) => knownNames.has(name))
+  const oldNames = readDocumentedNames(oldProse)
+  yield
+  const newNames = readDocumentedNames(newProse)
+  yield
+  const documented = compareDocumentedNames(oldNames, newNames, (name) => knownNames.has(name))
   const others = documented.filter(({ name }) => !reported.has(name.replace(/^.*\./, '')))
+  yield
   const changes = [...symbols, ...others, ...compareSections(oldProse, newProse)]
-  return { notes, changes: sortChanges(changes, namesIn(notes)) }
+  return { notes, changes: sortChanges(changes, namesIn(notes), wordsOf([oldNames, newNames])) }
 }
 
 /** Pages that are compared by section: neither API pages nor code. */
@@ -49,15 +59,43 @@ function namesIn(notes: readonly ReleaseNote[]): Set<string> {
   return new Set(spans.flatMap((span) => span.match(/[A-Za-z_$][\w$]*/g) ?? []))
 }
 
-function sortChanges(changes: readonly Change[], noted: ReadonlySet<string>): Change[] {
+/** The words in code of both versions. */
+function wordsOf(sides: readonly DocumentedNames[]): Set<string> {
+  return new Set(sides.flatMap(({ mentioned }) => [...mentioned.values()].flatMap((words) => [...words])))
+}
+
+function sortChanges(
+  changes: readonly Change[],
+  noted: ReadonlySet<string>,
+  documented: ReadonlySet<string>,
+): Change[] {
   const subjects = ['symbol', 'module', 'page', 'section']
-  const rankOf = ({ kind, subject, name, lostNames }: Change) => [
-    CHANGE_KINDS.indexOf(kind),
-    subject === 'symbol' && noted.has(name.slice(name.lastIndexOf('.') + 1)) ? 0 : 1,
-    subjects.indexOf(subject),
-    lostNames.length > 0 ? 0 : 1,
-  ]
+  const rankOf = (change: Change) => {
+    const { kind, subject, name, lostNames } = change
+    const own = name.slice(name.lastIndexOf('.') + 1)
+    const isSymbol = subject === 'symbol'
+    return [
+      CHANGE_KINDS.indexOf(kind),
+      isSymbol && isInternal(name) ? 1 : 0,
+      isSymbol && noted.has(own) ? 0 : 1,
+      subjects.indexOf(subject),
+      isSymbol && isTypeOnly(change) ? 1 : 0,
+      isSymbol && documented.has(own) ? 0 : 1,
+      lostNames.length > 0 ? 0 : 1,
+    ]
+  }
   const ranked = changes.map((change) => ({ change, rank: rankOf(change) }))
   ranked.sort((a, b) => a.rank.reduce((order, value, i) => order || value - (b.rank[i] ?? 0), 0))
   return ranked.map(({ change }) => change)
+}
+
+/** Names that packages export without meaning them for users. */
+function isInternal(name: string): boolean {
+  return /(?:^|\.)(?:[_$]|internals?\b|unsafe_|unstable_)/i.test(name)
+}
+
+/** Types cannot be called. Members are judged by their own signature. */
+function isTypeOnly({ name, before, after }: Change): boolean {
+  const signature = before ?? after ?? ''
+  return /^(?:type|interface)\b/.test(signature) || (name.includes('.') && !signature.includes('('))
 }

@@ -1,6 +1,7 @@
+import { escapeRegExp } from '../escape-reg-exp.ts'
 import { compareUtf8 } from '../text/order.ts'
 import type { Change } from './change.ts'
-import { type ComparedModule, type ComparedSymbol, isPrivate } from './read-symbols.ts'
+import { type ComparedModule, type ComparedSymbol, isPrivate, UNKNOWN_MODULE } from './read-symbols.ts'
 
 /** Compares the names of two versions, module by module. */
 export function compareSymbols(
@@ -21,7 +22,7 @@ export function compareSymbols(
   for (const old of sortModules(before)) {
     const fresh = after.get(old.name)
     if (fresh === undefined) {
-      add(moduleChange('removed', old))
+      if (old.name !== UNKNOWN_MODULE) add(moduleChange('removed', old))
       for (const symbol of old.symbols.values()) {
         const target = moves.get(symbol)
         if (symbol.owner === null && target === undefined && !isKept(symbol, after))
@@ -31,9 +32,51 @@ export function compareSymbols(
     } else for (const change of compareModule(old, fresh, moves)) add(change)
   }
   for (const fresh of sortModules(after)) {
-    if (!before.has(fresh.name)) add(moduleChange('added', fresh))
+    if (!before.has(fresh.name) && fresh.name !== UNKNOWN_MODULE) add(moduleChange('added', fresh))
   }
-  return changes
+  return groupByNamespace(changes, after)
+}
+
+/** Names that are gone, or moved, together with the namespace around them are one change. */
+function groupByNamespace(changes: readonly Change[], after: ReadonlyMap<string, ComparedModule>): Change[] {
+  const modulesOf = new Map<string, Set<string>>()
+  for (const { name: module, symbols } of after.values()) {
+    for (const name of symbols.keys()) {
+      for (const one of [name, ...outersOf(name)]) modulesOf.set(one, (modulesOf.get(one) ?? new Set()).add(module))
+    }
+  }
+  const isGone = (name: string, target: string | null) => {
+    return [...(modulesOf.get(name) ?? [])].every((module) => module === target)
+  }
+  const groups = new Map<string, { readonly name: string; readonly members: Change[] }>()
+  for (const change of changes) {
+    const { kind, subject, newName } = change
+    const isLost = subject === 'symbol' && (kind === 'removed' || kind === 'moved')
+    const name = (isLost ? outersOf(change.name).find((one) => isGone(one, newName)) : undefined) ?? change.name
+    const key = isLost ? [kind, newName, name].join('\n') : groups.size.toString()
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { name, members: [change] })
+    else group.members.push(change)
+  }
+  return [...groups.values()].flatMap(({ name, members }) => {
+    const [first] = members
+    if (first === undefined || members.length === 1) return members
+    const whole = members.find((one) => one.name === name) ?? {
+      ...first,
+      name,
+      before: null,
+      after: null,
+      lostNames: [],
+    }
+    const inner = members.filter((one) => one.name !== name).map((one) => one.name.slice(name.length + 1))
+    return [{ ...whole, lostNames: [...new Set([...whole.lostNames, ...inner])] }]
+  })
+}
+
+/** `a.b.c` → `a`, `a.b` */
+function outersOf(name: string): string[] {
+  const parts = name.split('.')
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join('.'))
 }
 
 /** Creates a function that adds the members of a removed symbol, unless a symbol of the newer version has a member of that name. */
@@ -65,7 +108,8 @@ function sortModules(modules: ReadonlyMap<string, ComparedModule>): ComparedModu
 }
 
 function isKept({ name }: ComparedSymbol, after: ReadonlyMap<string, ComparedModule>): boolean {
-  return [...after.values()].some(({ symbols }) => symbols.has(name))
+  for (const { symbols } of after.values()) if (symbols.has(name)) return true
+  return false
 }
 
 /** Symbols that only another module has in the newer version. */
@@ -76,19 +120,39 @@ function findMoves(
   const places = new Map<string, ComparedSymbol[]>()
   for (const { symbols } of after.values()) {
     for (const symbol of symbols.values()) {
-      if (symbol.owner === null) places.set(symbol.name, [...(places.get(symbol.name) ?? []), symbol])
+      // A declaration without an API page of its module may not be importable.
+      if (symbol.owner !== null || after.get(symbol.module)?.path !== symbol.path) continue
+      const known = places.get(symbol.name)
+      if (known === undefined) places.set(symbol.name, [symbol])
+      else known.push(symbol)
     }
   }
   const moves = new Map<ComparedSymbol, ComparedSymbol>()
+  const [oldNames, newNames] = [listOwnNames(before), listOwnNames(after)]
   for (const { name, symbols } of before.values()) {
+    if (name === UNKNOWN_MODULE) continue
     for (const symbol of symbols.values()) {
-      if (symbol.owner !== null || after.get(name)?.symbols.has(symbol.name) === true) continue
-      const isNew = (one: ComparedSymbol) => before.get(one.module)?.symbols.has(one.name) !== true
+      const own = ownName(symbol)
+      if (symbol.owner !== null || newNames.get(name)?.has(own) === true) continue
+      const isNew = (one: ComparedSymbol) => oldNames.get(one.module)?.has(own) !== true
       const target = places.get(symbol.name)?.find(isNew)
       if (target !== undefined) moves.set(symbol, target)
     }
   }
   return moves
+}
+
+/** Names of each module without the namespaces around them. */
+function listOwnNames(modules: ReadonlyMap<string, ComparedModule>): Map<string, Set<string>> {
+  return new Map(
+    [...modules].map(([module, { symbols }]) => {
+      return [module, new Set([...symbols.values()].filter(({ owner }) => owner === null).map(ownName))]
+    }),
+  )
+}
+
+function ownName({ name }: Pick<ComparedSymbol, 'name'>): string {
+  return name.slice(name.lastIndexOf('.') + 1)
 }
 
 function compareModule(
@@ -101,13 +165,21 @@ function compareModule(
   const renames = findRenames(removed, added, old.symbols, fresh.symbols)
   const targets = new Set(renames.values())
   const owners = new Set([...old.symbols.values(), ...fresh.symbols.values()].map(({ owner }) => owner))
+  const [ownNames] = listOwnNames(new Map([[fresh.name, fresh]])).values()
+  const isStillMember = (symbol: ComparedSymbol) => {
+    return isInherited(symbol, fresh.symbols) || isInSignature(symbol, fresh.symbols)
+  }
+  // The same symbol may be in another namespace of its module.
+  const isInNamespace = ({ name, owner }: ComparedSymbol) => {
+    return owner === null && name.includes('.') && ownNames?.has(ownName({ name })) === true
+  }
   const changes: Change[] = []
   for (const symbol of removed) {
     const target = renames.get(symbol)
     const moved = moves.get(symbol)
     if (target !== undefined) changes.push({ ...symbolChange('renamed', symbol, target), newName: target.name })
     else if (moved !== undefined) changes.push({ ...symbolChange('moved', symbol, moved), newName: moved.module })
-    else if (!isInherited(symbol, fresh.symbols)) changes.push(symbolChange('removed', symbol, undefined))
+    else if (!isStillMember(symbol) && !isInNamespace(symbol)) changes.push(symbolChange('removed', symbol, undefined))
   }
   for (const symbol of old.symbols.values()) {
     const target = fresh.symbols.get(symbol.name)
@@ -128,6 +200,13 @@ function listMissing(
   return [...symbols.values()].filter(({ name, owner }) => {
     return !others.has(name) && (owner === null || others.has(owner)) && !name.endsWith('.()')
   })
+}
+
+/** Whether the signature of the owner, which is not always divided into members, still has a member. */
+function isInSignature({ name, owner }: ComparedSymbol, symbols: ReadonlyMap<string, ComparedSymbol>): boolean {
+  const signature = owner === null ? '' : (symbols.get(owner)?.signature ?? '')
+  const member = escapeRegExp(ownName({ name }))
+  return signature.includes('{') && new RegExp(`(?<![\\w$])${member}\\??\\s*[:(<]`).test(signature)
 }
 
 /** Whether a member is now one of a class or interface that its owner extends. */
@@ -244,7 +323,11 @@ function findRenames(
   const renames = new Map<ComparedSymbol, ComparedSymbol>()
   const taken = new Set<ComparedSymbol>()
   const addedByOwner = new Map<string | null, ComparedSymbol[]>()
-  for (const one of added) addedByOwner.set(one.owner, [...(addedByOwner.get(one.owner) ?? []), one])
+  for (const one of added) {
+    const group = addedByOwner.get(one.owner)
+    if (group === undefined) addedByOwner.set(one.owner, [one])
+    else group.push(one)
+  }
   const oldMembers = membersByOwner(oldSymbols)
   const newMembers = membersByOwner(newSymbols)
   for (const isMatch of [hasSameText, createSignatureCheck(), hasSameMembers]) {

@@ -13,7 +13,7 @@ interface DocumentedName {
 }
 
 /** What the prose of a version says about names. */
-interface DocumentedNames {
+export interface DocumentedNames {
   readonly definitions: ReadonlyMap<string, DocumentedName>
   /** Every word in code, and every heading, by page. */
   readonly mentioned: ReadonlyMap<string, ReadonlySet<string>>
@@ -38,11 +38,10 @@ const TYPE_DISTANCE = 3
  * and `isKnown` says that no module has it.
  */
 export function compareDocumentedNames(
-  before: readonly ComparedPage[],
-  after: readonly ComparedPage[],
+  old: DocumentedNames,
+  fresh: DocumentedNames,
   isKnown: (name: string) => boolean,
 ): Change[] {
-  const [old, fresh] = [readNames(before), readNames(after)]
   const isMentioned = createMentionCheck(old, fresh)
   const changes: Change[] = []
   const rest = { subject: 'symbol', newName: null, lostNames: [], lines: [] } as const
@@ -90,7 +89,8 @@ function isOther(before: string, after: string): boolean {
   return before !== '' && after !== '' && plain(before) !== plain(after)
 }
 
-function readNames(pages: readonly ComparedPage[]): DocumentedNames {
+/** Reads the names that pages define and mention. */
+export function readDocumentedNames(pages: readonly ComparedPage[]): DocumentedNames {
   const definitions = new Map<string, DocumentedName>()
   const mentioned = new Map<string, Set<string>>()
   const deprecated = new Map<string, { path: string; line: number }>()

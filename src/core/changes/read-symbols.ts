@@ -1,5 +1,6 @@
 import { splitLines } from '../text/lines.ts'
 import type { ComparedPage } from './change.ts'
+import { readDeclarations } from './read-declarations.ts'
 
 /** A name that a version defines. */
 export interface ComparedSymbol {
@@ -50,9 +51,70 @@ export function readModules(pages: readonly ComparedPage[]): Map<string, Compare
     for (const alias of [name, ...aliases])
       if (!modules.has(alias)) modules.set(alias, { name: alias, path, symbols: all })
   }
-  // Other declarations of a package with API pages are internal.
-  if (drafts.length === 0) for (const page of pages) addCode(page, modules)
+  const declarations = pages.filter(({ path, definitions }) => definitions !== null && DECLARATIONS.test(path))
+  if (drafts.length > 0) addMentioned(declarations, drafts, modules)
+  else {
+    for (const [name, module] of readDeclaredModules(declarations)) modules.set(name, module)
+    for (const page of pages) if (!DECLARATIONS.test(page.path)) addCode(page, modules)
+  }
   return modules
+}
+
+const DECLARATIONS = /\.d\.[cm]?ts$/i
+/** Name of the module with the declarations of a package whose modules are not known. */
+export const UNKNOWN_MODULE = ''
+
+/** Reads declarations by the module that `declare module` names; others belong to the one that stands for the package. */
+function readDeclaredModules(pages: readonly ComparedPage[]): Map<string, ComparedModule> {
+  const modules = new Map<string, { name: string; path: string; symbols: Map<string, ComparedSymbol> }>()
+  for (const { path, markdown } of pages) {
+    for (const { comment, ...declared } of readDeclarations(markdown)) {
+      if (isPrivate(declared.name)) continue
+      const name = declared.module ?? UNKNOWN_MODULE
+      const module = modules.get(name) ?? { name, path, symbols: new Map() }
+      modules.set(name, module)
+      const known = module.symbols.get(declared.name)
+      const signature = plainSignature(declared.signature)
+      if (known === undefined)
+        module.symbols.set(declared.name, { ...declared, module: name, path, signature, doc: docOf(comment) })
+      // Further signatures of a function. The same declarations for another kind of modules are on another page.
+      else if (known.path === path && known.signature.length < MAX_OVERLOAD_CHARS)
+        module.symbols.set(declared.name, { ...known, signature: `${known.signature} ${signature}` })
+    }
+  }
+  return modules
+}
+
+/** Signatures of a function are joined up to this length. */
+const MAX_OVERLOAD_CHARS = 4000
+
+/** The part of a doc comment that matters here, as API pages write it. */
+function docOf(comment: string): string {
+  const [, text] = /@deprecated\b([^@]*)/.exec(comment) ?? []
+  return text === undefined ? '' : `**Deprecated.** ${text.replace(/\s*\*+\/?\s*/g, ' ').trim()}`
+}
+
+/** Adds the declarations that an API page mentions without describing them; others are internal. */
+function addMentioned(
+  pages: readonly ComparedPage[],
+  drafts: readonly ModuleDraft[],
+  modules: Map<string, ComparedModule>,
+): void {
+  const all = [...readDeclaredModules(pages).values()].flatMap(({ symbols }) => [...symbols.values()])
+  if (all.length === 0) return
+  const described = new Set<string>()
+  for (const { symbols } of modules.values()) {
+    for (const { name, signature } of symbols.values()) if (signature !== '') described.add(name)
+  }
+  for (const { name: module, words } of drafts) {
+    const symbols = new Map(modules.get(module)?.symbols)
+    for (const symbol of all) {
+      const [top = ''] = symbol.name.split('.', 1)
+      if (words.has(top) && !described.has(top)) symbols.set(symbol.name, { ...symbol, module })
+    }
+    const known = modules.get(module)
+    if (known !== undefined) modules.set(module, { ...known, symbols })
+  }
 }
 
 /** A name without its first qualifier; empty if it has none. */
@@ -66,7 +128,11 @@ function groupMembers(symbols: ReadonlyMap<string, ComparedSymbol>): Map<string,
   let top = ''
   for (const symbol of symbols.values()) {
     if (symbol.owner === null) top = symbol.name
-    else groups.set(top, [...(groups.get(top) ?? []), symbol])
+    else {
+      const group = groups.get(top)
+      if (group === undefined) groups.set(top, [symbol])
+      else group.push(symbol)
+    }
   }
   return groups
 }
@@ -99,6 +165,8 @@ interface ModuleDraft {
   readonly symbols: ReadonlyMap<string, ComparedSymbol>
   /** Names described elsewhere, with the module that does. */
   readonly references: ReadonlyMap<string, string>
+  /** Every word of the page. */
+  readonly words: ReadonlySet<string>
 }
 
 const HEADING = /^(#{2,3}) (`+) ?(.*?) ?\2$/
@@ -143,7 +211,8 @@ function readApiPage({ path, markdown }: ComparedPage): ModuleDraft {
     else if (fence !== '' && !hasSignature) entry.signature.push(text)
     else readLine(text, at + 1, entry)
   })
-  return { name, aliases, path, references, symbols: createSymbols(name, path, entries, references) }
+  const words = new Set(markdown.match(/[A-Za-z_$][\w$]*/g) ?? [])
+  return { name, aliases, path, references, words, symbols: createSymbols(name, path, entries, references) }
 }
 
 /** A heading of an API page with what is below it. */

@@ -2,6 +2,7 @@ import type { ComparedPage } from '../../core/changes/change.ts'
 import { type Comparison, comparePages } from '../../core/changes/compare-pages.ts'
 import { usageError } from '../../core/errors.ts'
 import { countOf } from '../../core/text/count.ts'
+import { runCooperatively } from '../cooperative-task.ts'
 import { readRows } from '../copy/read-rows.ts'
 import type { Library } from '../library.ts'
 import type { EarlierPages } from '../ports/library-store.ts'
@@ -41,7 +42,8 @@ export async function compareLastRun(
       ? []
       : [`${countOf(unknown, 'page')} may have changed too, but no more earlier texts were kept (limit)`]
   const partial = after.notice === null ? [] : [after.notice]
-  const comparison = comparePages({ before: before.pages, after: after.pages, versions: null })
+  const work = comparePages({ before: before.pages, after: after.pages, versions: null })
+  const comparison = await runCooperatively(work, library.clock, signal)
   return { ...comparison, crawl, before, after, notices: [...running, ...partial, ...lost] }
 }
 

@@ -5,6 +5,7 @@ import { PharosError, usageError } from '../../core/errors.ts'
 import { findAnchor, withAnchor } from '../../core/retrieval/anchored-url.ts'
 import { packageTitle, parsePackageUrl } from '../../core/url/package-url.ts'
 import { compareVersions as orderVersions } from '../../core/version/version.ts'
+import { runCooperatively } from '../cooperative-task.ts'
 import type { Library, SourceLookup } from '../library.ts'
 import type { Crawl } from '../ports/store.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -79,7 +80,8 @@ export async function compareVersions(
   const { from, to, notices } = await chooseSides(library, named, { to: only?.version ?? undefined, ...input })
   const [before, after] = [await readPageSet(library, from, signal), await readPageSet(library, to, signal)]
   const versions = { from: from.version ?? '', to: to.version ?? '' }
-  const comparison = comparePages({ before: before.pages, after: after.pages, versions })
+  const work = comparePages({ before: before.pages, after: after.pages, versions })
+  const comparison = await runCooperatively(work, library.clock, signal)
   const partial = [before, after].flatMap(({ notice }) => (notice === null ? [] : [notice]))
   const uses = await input.readUses?.(importNameOf(to))
   const listed = listChanges(comparison, before, after, uses, input.limit)

@@ -1,7 +1,7 @@
 import type { Chunk, Page, Section } from '../../core/model.ts'
 import type { ChunkConditions } from '../../core/retrieval/chunk-filter.ts'
-import type { ChunkMatch } from '../../core/retrieval/index/chunk-index.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
+import type { ChunkMatch } from '../../core/retrieval/index/chunk-index.ts'
 import type { LayoutSpan } from '../../core/retrieval/page-layout.ts'
 import type { PageSignature } from '../../core/retrieval/page-signature.ts'
 import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'

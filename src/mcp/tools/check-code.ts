@@ -13,7 +13,7 @@ const MAX_CHARS = 200_000
 export const checkCode: Tool = createTool({
   name: 'check_code',
   description:
-    'Looks up each import, member, named option and call of code in the declarations of the package versions that the project has locked. Answers what is not in this version, with the nearest name and where it is declared, and what is unknown. Names and numbers of arguments only, no types. Call it with code that uses packages, before you hand it over.',
+    'Looks up each import, member, named option and call of code in the declarations of the locked package versions. Answers what is not in this version, with the nearest name, and what is unknown. Names and numbers of arguments only, no types. Call it with code that uses packages, before you hand it over.',
   effects: { isReadOnly: true },
   isSafe: true,
   input: z.strictObject({
