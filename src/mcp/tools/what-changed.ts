@@ -12,7 +12,7 @@ const LIMIT = { default: 20, minimum: 1, maximum: 500 } as const
 export const whatChanged: Tool = createTool({
   name: 'what_changed',
   description:
-    'Compares two stored versions of a library: release notes, removed, renamed and changed names, deprecations, additions, changed text. Without versions: what the last crawl changed. Use it before an upgrade.',
+    'Compares two stored versions of a library: release notes, removed, renamed and changed names, deprecations, additions, text. Without versions: what the last crawl changed. Use before an upgrade.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({
