@@ -1,4 +1,4 @@
-// Draws the two pictures of the README from the demo: the dashboard (PNG) and a search in a terminal (SVG).
+// Draws the pictures of the README from the demo: the dashboard and its search (PNG), and a search in a terminal (SVG).
 //
 //   node scripts/screenshots.mjs        needs Chromium; /usr/bin/chromium or the path in CHROMIUM
 import { spawn, spawnSync } from 'node:child_process'
@@ -46,6 +46,9 @@ async function drawDashboard(server) {
     const page = await browser.newPage({ viewport: { width: WIDTH, height: HEIGHT }, colorScheme: 'light' })
     await page.goto(server, { waitUntil: 'networkidle' })
     await page.screenshot({ path: join(root, 'docs/images/dashboard.png') })
+    await page.goto(`${server}#/search?q=${encodeURIComponent(QUESTION)}`)
+    await page.locator('.passage').first().waitFor()
+    await page.screenshot({ path: join(root, 'docs/images/dashboard-search.png') })
   } finally {
     await browser.close()
   }

@@ -130,6 +130,11 @@ export function Search(): JSX.Element {
       <div ref={results} class={isBusy.value ? 'results busy' : 'results'} aria-busy={isBusy.value}>
         {found.value === null ? null : <Results found={found.value} onMore={(cursor) => void search(cursor)} />}
         {found.value === null && sources.value?.length === 0 ? <EmptyLibrary /> : null}
+        {found.value === null && isBusy.value ? (
+          <p class="quiet" role="status">
+            Searching…
+          </p>
+        ) : null}
       </div>
     </>
   )

@@ -51,12 +51,12 @@ export function VersionChips({ sources }: { readonly sources: readonly SourceIte
   const version = query.get('version') ?? ''
   const ofChosen = sources.filter(({ name }) => chosen.length === 0 || chosen.includes(name))
   const perName = Map.groupBy(ofChosen, ({ name }) => name)
-  const severalVersions = [...perName.values()].filter((items) => items.length > 1).flat()
-  const versions = [
-    ...new Set([...severalVersions.flatMap((item) => item.version ?? []), ...(version === '' ? [] : [version])]),
-  ]
+  const several = [...perName.values()].filter((items) => items.length > 1)
+  if (several.length === 0 && version === '') return null
+  // Numbers mean something only if they are those of one source.
+  const own = several.length === 1 ? several.flat().flatMap((item) => item.version ?? []) : []
+  const versions = [...new Set([...own, ...(version === '' ? [] : [version])])]
   const shown = versions.filter((one) => one !== '*').slice(0, MAX_CHIPS)
-  if (shown.length === 0) return null
   const choose = (to: string) => replaceQuery({ version: to })
   return (
     <fieldset class="chips" aria-label="Versions">
