@@ -329,7 +329,9 @@ async function runCrawl(
     signal: stopSignal,
   } = await crawling.catch(async (error: unknown) => {
     if (isTrial && target.type === 'source') {
-      await withdrawAfterFailure(library, await findSource(library, target.source), target.input.kind, error)
+      // A library that cannot be reached must not hide the error of the crawl.
+      const source = await findSource(library, target.source).catch(() => undefined)
+      if (source) await withdrawAfterFailure(library, source, target.input.kind, error).catch(() => undefined)
     }
     throw error
   })
@@ -341,7 +343,7 @@ async function runCrawl(
   if (failure === undefined) return
   // A start form adds a source that the user has not seen yet. Pages that need a browser have a button that reads them.
   const isKept = summary.vainReason === 'needs-rendering' || !(isTrial || target.type === 'start')
-  if (!isKept) await withdrawAfterFailure(library, source, summary.kind, failure)
+  if (!isKept) await withdrawAfterFailure(library, source, summary.kind, failure).catch(() => undefined)
   throw failure
 }
 

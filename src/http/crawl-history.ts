@@ -28,6 +28,8 @@ export function createCrawlHistory(
 ): CrawlHistory {
   const crawls = new Map<string, { samples: CrawlSample[]; intervalMs: number }>()
   let sampledAt = Number.NEGATIVE_INFINITY
+  /** The crawls of other processes at the last call of `read`. */
+  let otherIds: ReadonlySet<string> = new Set()
   const add = (id: string, sample: CrawlSample) => {
     const crawl = crawls.get(id) ?? { samples: [], intervalMs: SAMPLE_INTERVAL_MS }
     crawls.set(id, crawl)
@@ -45,7 +47,10 @@ export function createCrawlHistory(
     const at = now()
     if (at - sampledAt < SAMPLE_INTERVAL_MS) return
     sampledAt = at
-    for (const { id, progress } of listRunning()) {
+    const running = listRunning()
+    const runningIds = new Set(running.map(({ id }) => id))
+    for (const id of crawls.keys()) if (!runningIds.has(id) && !otherIds.has(id)) crawls.delete(id)
+    for (const { id, progress } of running) {
       if (progress === null) continue
       const { visited, errors, queueSize } = progress
       add(id, { at, visited, errors, queueSize })
@@ -54,11 +59,11 @@ export function createCrawlHistory(
   const unsubscribe = dispatcher.feed.listen(sample)
   return {
     read(others) {
+      otherIds = new Set(others.map(({ id }) => id))
       sample()
       for (const { id, visited, errors, queueSize } of others) add(id, { at: now(), visited, errors, queueSize })
       const running = new Set([...listRunning(), ...others].map(({ id }) => id))
-      for (const id of crawls.keys()) if (!running.has(id)) crawls.delete(id)
-      return [...crawls].map(([id, { samples }]) => ({ id, samples }))
+      return [...crawls].filter(([id]) => running.has(id)).map(([id, { samples }]) => ({ id, samples }))
     },
     close: unsubscribe,
   }

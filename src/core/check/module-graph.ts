@@ -199,7 +199,7 @@ export function packageNameOf(specifier: string): string {
   return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/')
 }
 
-/** The grammar cannot read `import('a').B<C>` as a type, so a name of the same length stands for the import. */
+/** The grammar cannot read `import("a").B<C>` as a type, so a name of the same length stands for the import. */
 function nameInlineImports(source: string): { text: string; inlineImports: ReadonlyMap<string, string> } {
   const inlineImports = new Map<string, string>()
   if (!source.includes('import(')) return { text: source, inlineImports }

@@ -3,11 +3,22 @@
  * such as `Vec<String>` and scripts, which are shown instead of run.
  */
 export function readHtmlText(html: string): string {
-  return html
-    .replace(/<!--(?:[^-]|-(?!->))*-->/g, '')
-    .replace(/<\/?([a-z][a-z\d]*)\b[^<>]*>/gi, (tag, name: string) => {
-      return KNOWN_ELEMENTS.has(name.toLowerCase()) ? '' : tag
-    })
+  return removeComments(html).replace(/<\/?([a-z][a-z\d]*)\b[^<>]*>/gi, (tag, name: string) => {
+    return KNOWN_ELEMENTS.has(name.toLowerCase()) ? '' : tag
+  })
+}
+
+/** A pattern would look for the end of each of many open comments again. */
+function removeComments(html: string): string {
+  let text = ''
+  let from = 0
+  for (;;) {
+    const start = html.indexOf('<!--', from)
+    const end = start < 0 ? -1 : html.indexOf('-->', start + 4)
+    if (end < 0) return text + html.slice(from)
+    text += html.slice(from, start)
+    from = end + 3
+  }
 }
 
 const KNOWN_ELEMENTS: ReadonlySet<string> = new Set(

@@ -26,10 +26,12 @@ export async function resolvePageLinks(
   library: Pick<Library, 'store' | 'trees'>,
   pages: readonly LinkedPage[],
 ): Promise<ResolveLink[]> {
-  const sources = await library.store.listSources()
+  const all = await library.store.listSources()
   const refs: PageRef[] = []
   const candidates = pages.map((page) => {
     const targets = new Map<string, { readonly url: string; readonly from: number; readonly to: number }>()
+    // Another source may have the same page, such as another version; the page's own comes first.
+    const sources = [page.source, ...all.filter(({ id }) => id !== page.source.id)]
     for (const href of [...page.hrefs].slice(0, MAX_LINKS)) {
       const url = absoluteOf(href, page.url)
       if (url === undefined || href.startsWith('#')) continue

@@ -4,7 +4,7 @@ import { kindOf } from '../../core/chunk/kind.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { Section } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import { splitLines } from '../../core/text/lines.ts'
+import { clipText, splitLines } from '../../core/text/lines.ts'
 import { readAnchor, writeReaderUrl } from '../../core/url/reader-url.ts'
 import type { Library } from '../../library/library.ts'
 import { isMarkdownPage } from '../../library/search/display-links.ts'
@@ -57,11 +57,8 @@ export async function renderReader(c: Context, library: Library): Promise<Reader
 /** `/read.md`: the Markdown of a stored page, as it is stored. */
 export async function answerMarkdown(c: Context, library: Library): Promise<Response> {
   const { markdown, title } = await findPage(library, { url: readText(c, 'url') ?? '', source: readText(c, 'source') })
-  const name =
-    title
-      .replace(/[^\p{L}\p{N}]+/gu, '-')
-      .replace(/^-|-$/g, '')
-      .slice(0, 80) || 'page'
+  const words = title.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '')
+  const name = clipText(words, 80) || 'page'
   return new Response(markdown, {
     headers: {
       'content-type': 'text/plain; charset=utf-8',
@@ -88,7 +85,8 @@ function readView(c: Context, page: FoundPage, asked: string): View {
   const anchorLine = listAnchors(page.sections).find(([anchor]) => anchor === readAnchor(asked))?.[1]
   const passage = readRange(readText(c, 'lines')) ?? readRange(/#L(\d+)(?:-L?\d+)?$/.exec(asked)?.[1]) ?? null
   const line = passage?.start ?? anchorLine
-  const chosen = line === undefined ? (readNumber(c, 'part') ?? 1) - 1 : parts.findIndex(({ end }) => line <= end)
+  const chosen =
+    line === undefined ? (readNumber(c, 'part') ?? 1) - 1 : parts.filter(({ end }) => end < line).length
   return { lines, parts, at: Math.min(Math.max(chosen, 0), parts.length - 1), passage, isMarkdown }
 }
 

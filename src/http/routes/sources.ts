@@ -149,7 +149,7 @@ export const sourceRoutes: readonly Route[] = [
         if (hasOpenJob(ports, source)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
         if (everyMs !== undefined) await setRefreshInterval(library, source, everyMs)
         const input = { kind, ...withoutUndefined({ planner, force }), ...options }
-        const request = await createSourceRequest(library, source, input, true)
+        const request = await createSourceRequest(library, source, input, prepared.found !== 'interrupted')
         const job = await ports.dispatcher.enqueue(request).catch(async (error: unknown) => {
           // A refused crawl leaves no new source behind.
           await withdrawUnstarted(library, prepared)

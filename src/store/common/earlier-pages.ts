@@ -25,7 +25,7 @@ export function unpackText(bytes: Uint8Array): string {
   return inflateRawSync(bytes).toString('utf8')
 }
 
-/** Whether texts of this total size may have left no room for another. */
+/** Whether texts of this total size may have left no room for another. A character takes at most three bytes, compressed or not. */
 export function isNearlyFull(size: number): boolean {
-  return size > MAX_EARLIER_BYTES - MAX_EARLIER_CHARS
+  return size > MAX_EARLIER_BYTES - 3 * MAX_EARLIER_CHARS - 2 * ROW_BYTES
 }

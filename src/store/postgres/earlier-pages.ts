@@ -24,7 +24,7 @@ export async function keepEarlierPages(sql: Sql, rows: readonly number[], newTex
     )
     for (const { id, source, url, markdown } of found) {
       const { bytes, size } = packText(markdown)
-      if (used + size > MAX_EARLIER_BYTES) return
+      if (used + size > MAX_EARLIER_BYTES) continue
       used += size
       await sql.run(
         `INSERT INTO earlier_pages (id, source, size, url, markdown) VALUES ($1, $2, $3, $4, $5)

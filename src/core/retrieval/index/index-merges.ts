@@ -3,7 +3,7 @@ import type { SegmentView } from '../../search/segments/segment.ts'
 import { SegmentMerge } from '../../search/segments/segment-merge.ts'
 import { textAnalyzer } from '../../text/analyzer.ts'
 import { CHUNK_WEIGHTS } from '../chunk-fields.ts'
-import type { IndexStorage, SegmentRecord, UnfinishedSegment } from './index-storage.ts'
+import { type IndexStorage, joinRuns, type SegmentRecord, type UnfinishedSegment } from './index-storage.ts'
 import { chooseMergeInputs } from './merge-choice.ts'
 
 /** How far a merge of several steps has come. */
@@ -87,7 +87,8 @@ export class IndexMerges {
       return 'changed'
     }
     this.#storage.finishSegment(id, merge.describeDocuments())
-    for (const number of died) this.#storage.addDead({ segment: id, first: number, last: number })
+    const runs = joinRuns(died.map((number) => ({ first: number, last: number })))
+    for (const run of runs) this.#storage.addDead({ ...run, segment: id })
     return 'changed'
   }
 

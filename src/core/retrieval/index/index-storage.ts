@@ -84,3 +84,14 @@ export interface SegmentRecord extends ChunkRange {
   readonly id: number
   readonly count: number
 }
+
+/** Sorts runs by number, and joins overlapping and adjacent ones. */
+export function joinRuns(runs: readonly ChunkRange[]): ChunkRange[] {
+  const joined: ChunkRange[] = []
+  for (const run of runs.toSorted((a, b) => a.first - b.first)) {
+    const before = joined.at(-1)
+    if (before === undefined || run.first > before.last + 1) joined.push(run)
+    else joined[joined.length - 1] = { first: before.first, last: Math.max(before.last, run.last) }
+  }
+  return joined
+}

@@ -24,14 +24,20 @@ export function chooseMergeInputs(
   dead: readonly DeadChunkRange[],
   isAtRest: boolean,
 ): SegmentRecord[] {
+  const recordById = new Map(records.map((record) => [record.id, record]))
   const deadById = new Map<number, number>()
-  for (const { segment, first, last } of dead) deadById.set(segment, (deadById.get(segment) ?? 0) + last - first + 1)
+  for (const { segment, first, last } of dead) {
+    const record = recordById.get(segment)
+    // A run may begin before its segment, or end after it.
+    const count = record === undefined ? 0 : Math.min(last, record.last) - Math.max(first, record.first) + 1
+    deadById.set(segment, (deadById.get(segment) ?? 0) + Math.max(0, count))
+  }
   const segments = records.map((record) => ({
     record,
     living: Math.max(0, record.count - (deadById.get(record.id) ?? 0)),
   }))
-  const mostlyDead = segments.filter(({ record, living }) => living * 2 < record.count)
-  if (mostlyDead.length > 0) return limitSize(mostlyDead)
+  const mostlyDead = limitSize(segments.filter(({ record, living }) => living * 2 < record.count))
+  if (mostlyDead.length > 0) return mostlyDead
   for (const size of MERGE_TIERS) {
     const small = segments.filter(({ living }) => living < size)
     if (small.length < FAN_IN) continue

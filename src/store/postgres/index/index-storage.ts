@@ -179,17 +179,6 @@ export function sortRuns(runs: readonly DeadChunkRange[]): DeadChunkRange[] {
   return runs.toSorted((a, b) => a.segment - b.segment || a.first - b.first)
 }
 
-/** Sorts runs by number, and joins overlapping and adjacent ones. */
-export function joinRuns(runs: readonly ChunkRange[]): ChunkRange[] {
-  const joined: ChunkRange[] = []
-  for (const run of runs.toSorted((a, b) => a.first - b.first)) {
-    const before = joined.at(-1)
-    if (before === undefined || run.first > before.last + 1) joined.push(run)
-    else joined[joined.length - 1] = { first: before.first, last: Math.max(before.last, run.last) }
-  }
-  return joined
-}
-
 /** The position of the first chunk with this number or a higher one. */
 function findInsertPosition(chunks: readonly NewChunk[], number: number): number {
   let low = 0

@@ -1,16 +1,17 @@
 import type { Kind } from '../../../core/model.ts'
 import type { FilteredPage } from '../../../core/retrieval/chunk-filter.ts'
-import type {
-  ChunkRange,
-  DeadChunkRange,
-  NewChunk,
-  SegmentRecord,
-  UnfinishedSegment,
+import {
+  type ChunkRange,
+  type DeadChunkRange,
+  joinRuns,
+  type NewChunk,
+  type SegmentRecord,
+  type UnfinishedSegment,
 } from '../../../core/retrieval/index/index-storage.ts'
 import type { EncodedSegment } from '../../../core/search/segments/segment.ts'
 import { unpackHash } from '../../common/hash.ts'
 import type { Sql } from '../database/database.ts'
-import { type FilterInputChunk, type IndexDraft, joinRuns } from './index-storage.ts'
+import type { FilterInputChunk, IndexDraft } from './index-storage.ts'
 
 /** The stored index without its parts. */
 export interface StoredIndex {
