@@ -52,7 +52,8 @@ beforeAll(async () => {
   news = await openSite(createNews(), { fallback: ({ url = '' }) => writeStory(url) })
   await copyCountries(sandbox.path('library.db'))
   await fillLibrary(sandbox.path('library.db'))
-  server = await startServer(sandbox, [], ENVIRONMENT)
+  // A port that no other test takes while the server is restarted on it.
+  server = await startServer(sandbox, ['--port', '0'], ENVIRONMENT)
   browser = await openingBrowser
   page = await openWindow()
 })

@@ -129,14 +129,17 @@ class DocumentParser {
       return isBelow && !(next.indent === indent && isItem(line.text)) ? this.#parseBlock(depth + 1) : ''
     }
     if (text.startsWith('!')) throw this.#fail('tags are not supported', line)
-    const [, anchor, rest = ''] = /^&([^\s,[\]{}]+)(?:\s+(.*))?$/s.exec(text) ?? []
-    if (anchor !== undefined && !/^[&*]/.test(rest)) {
+    const [, sign, name] = /^([&*])([^\s,[\]{}]{1,1000})(?=\s|$)/.exec(text) ?? []
+    // A pattern for the rest of a line of many megabytes would need too much memory.
+    const rest = name === undefined ? '' : text.slice(1 + name.length).trimStart()
+    if (sign === '&' && name !== undefined && !/^[&*]/.test(rest)) {
       const value = this.#parseValue(line, rest, indent, depth + 1)
-      this.#anchors.set(anchor, value)
+      this.#anchors.set(name, value)
       return value
     }
-    const [, alias] = /^\*([^\s,[\]{}]+)\s*(?:#.*)?$/.exec(text) ?? []
-    if (alias !== undefined) return findAnchor(this.#anchors, alias, (problem) => this.#fail(problem, line))
+    if (sign === '*' && name !== undefined && /^(?:#|$)/.test(rest)) {
+      return findAnchor(this.#anchors, name, (problem) => this.#fail(problem, line))
+    }
     if (/^[&*]/.test(text)) throw this.#fail('the anchor or alias cannot be read', line)
     if (/^[|>]/.test(text)) return this.#takeBelow(indent).join(' ')
     if (/^["']/.test(text)) return this.#unquote(line, this.#takeQuoted(text, indent))
