@@ -155,7 +155,24 @@ describe('the box behind Ctrl-K', () => {
     await page.waitForURL(/#\/search\?q=trim\+the\+wick/, PATIENCE)
   })
 
+  test('takes names with colons for words, and searches for text that has no answer yet', async () => {
+    await open('/#/')
+    const box = await openBox()
+    await box.fill('std::vector')
+    await page.getByRole('option', { name: 'Search for “std::vector”' }).waitFor(PATIENCE)
+    await box.fill(`${site.origin}/2.0/care`)
+    await page.getByRole('option', { name: `Search for “${site.origin}/2.0/care”` }).waitFor(PATIENCE)
+    await box.fill('trim the wick')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#\/search\?q=trim\+the\+wick/, PATIENCE)
+  })
+
   test('opens on the server-rendered pages too', async () => {
+    await open('/urls')
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Address or words').fill('std::vector')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#\/search\?q=std%3A%3Avector/, PATIENCE)
     await open('/urls')
     await page.keyboard.press('Control+k')
     await page.getByLabel('Address or words').fill(`${site.origin}/2.0/care`)

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { writeAgo } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
-import { type AskAnswer, type AskOption, findAnswer, NO_ANSWER } from './find-answer.ts'
+import { type AskAnswer, type AskOption, findAnswer, NO_ANSWER, writeSearchHref } from './find-answer.ts'
 
 /** Debounce delay for typing. */
 const DEBOUNCE_MS = 120
@@ -40,6 +40,10 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
     }
   }, [typed.value])
 
+  const goTo = (href: string) => {
+    onClose()
+    location.assign(href)
+  }
   const choose = (option: AskOption | undefined) => {
     if (option === undefined) return
     if ('ask' in option) {
@@ -47,14 +51,16 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
       box.current?.focus()
       return
     }
-    onClose()
-    location.assign(option.href)
+    goTo(option.href)
   }
   const onKey = (event: KeyboardEvent) => {
     const { length } = options.value
     if (event.key === 'Enter') {
       event.preventDefault()
-      choose(options.value[active.value])
+      const text = typed.value.trim()
+      // The options are still those of an earlier text until the answer to this one arrives.
+      if (text === answer.value.text) choose(options.value[active.value])
+      else if (text !== '') goTo(writeSearchHref(text))
     }
     if (length === 0 || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return
     event.preventDefault()
