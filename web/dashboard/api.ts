@@ -16,8 +16,8 @@ export interface CrawlItem {
   readonly stage: 'queued' | 'preparing' | 'running' | 'ended'
   /** Whether another program runs this crawl, so that it cannot be paused or stopped from here. */
   readonly elsewhere?: boolean
-  /** Only set when `elsewhere` is true. */
-  readonly sourceId?: string
+  /** Null until the crawl has reported its source. */
+  readonly sourceId: string | null
 }
 
 /** `GET /api/crawls`, and the `jobs` event. */
