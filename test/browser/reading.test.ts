@@ -76,6 +76,19 @@ describe('search', () => {
     expect(problems).toEqual([])
   })
 
+  test('copies the search as a call with the names and values of the tool', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.origin })
+    await open('/#/search?q=wick&source=lamps&contentType=prose&other=1')
+    const facts = page.locator('.result-facts')
+    await facts.getByRole('button', { name: 'Copy as MCP call' }).click()
+    await facts.getByText('Copied as MCP call').waitFor(PATIENCE)
+    const call = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'))
+    expect(call.params).toEqual({
+      name: 'search_docs',
+      arguments: { query: 'wick', source: 'lamps', contentType: 'PROSE' },
+    })
+  })
+
   test('copies a passage as citation, as Markdown and as MCP call', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.origin })
     await open('/#/search?q=trim+the+wick')

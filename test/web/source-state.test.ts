@@ -87,6 +87,7 @@ describe('the status of a source in the dashboard', () => {
     expect(words({ partial, waiting, isRunning: true })).toEqual(['paused'])
     const refresh = { every: '1d', everyMs: 1, nextAt: '2026-02-20T09:00:00Z', attempts: 0, problem: null }
     expect(words({ refresh })).toEqual(['due'])
+    expect(words({ refresh: { ...refresh, nextAt: '2026-02-20T09:58:30Z' } })).toEqual([])
     expect(words({ refresh: { ...refresh, nextAt: '2026-02-20T11:00:00Z' } })).toEqual([])
   })
 })
