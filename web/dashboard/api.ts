@@ -134,30 +134,8 @@ export interface HubCoverage {
   readonly hubs: number
   readonly countriesCovered: number
   readonly countries: number
-  /** The first missing hubs; `missingCount` counts all of them. */
-  readonly missing: readonly MissingHub[]
   readonly missingCount: number
-  readonly patterns: readonly PatternItem[]
-  readonly topics: readonly { readonly slug: string; readonly label: string; readonly hubs: number }[]
-}
-
-/** A hub that the site lists or that one of its patterns implies, but that does not exist. */
-export interface MissingHub {
-  readonly url: string
-  readonly placeSlug: string | null
-}
-
-/** A pattern of addresses on a site. */
-export interface PatternItem {
-  readonly pattern: string
-  readonly role: string
-  readonly seen: number
-  /** How many of the addresses guessed from the pattern exist, and how many do not. */
-  readonly hits: number
-  readonly misses: number
-  /** From 0 to 1. */
-  readonly confidence: number
-  readonly examples: readonly string[]
+  readonly patterns: readonly unknown[]
 }
 
 /** `GET /api/crawl-types`. */
