@@ -141,13 +141,13 @@ describe('the reader', () => {
 })
 
 describe('the box behind Ctrl-K', () => {
-  test('tells the story of an address, and opens the page', async () => {
+  test('shows the history of an address, and opens the page', async () => {
     await open('/#/sources')
     const box = await openBox()
     await box.fill(`${site.origin}/2.0/care`)
-    const story = page.getByRole('region', { name: 'Story of the address' })
-    await story.getByText('its content was indexed').first().waitFor(PATIENCE)
-    await story.getByText('was found for lamps@2.0 as a link').waitFor()
+    const history = page.getByRole('region', { name: 'History of the address' })
+    await history.getByText('its content was indexed').first().waitFor(PATIENCE)
+    await history.getByText('was found for lamps@2.0 as a link').waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/read\?/, PATIENCE)
     await page.getByRole('heading', { name: 'Care of lamps', level: 1 }).waitFor()
@@ -219,7 +219,7 @@ describe('accessibility', () => {
     'box with a story': async () => {
       await open('/#/search')
       await (await openBox()).fill(`${site.origin}/2.0/care`)
-      await page.getByRole('region', { name: 'Story of the address' }).waitFor(PATIENCE)
+      await page.getByRole('region', { name: 'History of the address' }).waitFor(PATIENCE)
     },
     'box with options': async () => {
       await open('/#/search')
@@ -264,7 +264,7 @@ async function open(path: string): Promise<void> {
 
 /** Opens the box by its keys, once the dashboard listens. */
 async function openBox(): Promise<Locator> {
-  await page.getByRole('button', { name: 'Search, or why?' }).waitFor(PATIENCE)
+  await page.getByRole('button', { name: 'Search or explain a URL' }).waitFor(PATIENCE)
   await page.keyboard.press('Control+k')
   return page.getByRole('combobox', { name: 'Address or words' })
 }

@@ -1,14 +1,14 @@
 import { ADDRESS_WITHOUT_SCHEME, TYPED_ADDRESS } from '../../core/url/typed-address.ts'
 
 /**
- * The script behind Ctrl-K on the server-rendered pages: a box that takes an address, which leads to its story, or words, which lead to a
- * search. The page works without it.
+ * The script behind Ctrl-K on the server-rendered pages: a box that takes an address, which leads to its history, or words, which lead to
+ * a search. The page works without it.
  */
 export const ASK_SCRIPT: string = `
 function createAskBox() {
   const dialog = document.createElement('dialog')
   dialog.className = 'ask'
-  dialog.setAttribute('aria-label', 'Search, or why?')
+  dialog.setAttribute('aria-label', 'Search or explain a URL')
   dialog.setAttribute('closedby', 'any')
   const form = document.createElement('form')
   const input = document.createElement('input')

@@ -9,7 +9,7 @@ import { type AskAnswer, type AskOption, findAnswer, NO_ANSWER, writeSearchHref 
 /** Debounce delay for typing. */
 const DEBOUNCE_MS = 120
 
-/** A box that takes an address or words: an address leads to its story, words to passages and to addresses that contain them. */
+/** A box that takes an address or words: it shows the history of an address, and finds words in passages and addresses. */
 export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const box = useRef<HTMLInputElement>(null)
@@ -71,7 +71,7 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
     <dialog
       ref={dialog}
       class="ask"
-      aria-label="Search, or why?"
+      aria-label="Search or explain a URL"
       // A click beside it closes it too.
       {...{ closedby: 'any' }}
       onClose={onClose}
@@ -93,7 +93,7 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
         }}
         onKeyDown={onKey}
       />
-      <AddressStory answer={answer.value} />
+      <AddressHistory answer={answer.value} />
       <div id="ask-options" role="listbox" aria-label="What to open" hidden={options.value.length === 0}>
         {options.value.map((option, i) => (
           <div
@@ -121,18 +121,18 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
 }
 
 /** What the library knows about the address, in front of everything else. */
-function AddressStory({ answer: { story, problem } }: { readonly answer: AskAnswer }): JSX.Element | null {
+function AddressHistory({ answer: { details, problem } }: { readonly answer: AskAnswer }): JSX.Element | null {
   if (problem !== null) {
     return (
-      <p class="ask-story" role="status">
+      <p class="ask-history" role="status">
         {problem}
       </p>
     )
   }
-  if (story === null) return null
+  if (details === null) return null
   return (
-    <section class="ask-story" aria-label="Story of the address">
-      {story.sources.map(({ source, row, words }) => (
+    <section class="ask-history" aria-label="History of the address">
+      {details.sources.map(({ source, row, words }) => (
         <p key={source.id} role="status">
           <Pill word={row.state} tone={row.hasPage ? 'good' : row.state === 'failed' ? 'bad' : 'quiet'} />{' '}
           <b>{source.version === null ? source.name : `${source.name}@${source.version}`}</b>:{' '}
@@ -146,7 +146,7 @@ function AddressStory({ answer: { story, problem } }: { readonly answer: AskAnsw
         </p>
       ))}
       <ol>
-        {story.story.map(({ ts, text, url }, i) => (
+        {details.story.map(({ ts, text, url }, i) => (
           <li key={i}>
             <time dateTime={ts}>{writeAgo(Date.parse(ts), now.value)}</time> It {text}
             {url === null ? '' : `, on ${url}`}.

@@ -24,15 +24,15 @@ export type AskOption = { readonly label: string; readonly note: string } & (
 export interface AskAnswer {
   /** The text that this answers. */
   readonly text: string
-  /** The story of an address that the library knows. */
-  readonly story: AddressDetails | null
-  /** Why it has none. */
+  /** What the library knows about an address. */
+  readonly details: AddressDetails | null
+  /** Why it knows nothing. */
   readonly problem: string | null
   readonly options: readonly AskOption[]
 }
 
 /** The answer to nothing. */
-export const NO_ANSWER: AskAnswer = { text: '', story: null, problem: null, options: [] }
+export const NO_ANSWER: AskAnswer = { text: '', details: null, problem: null, options: [] }
 
 /** How many passages and addresses are offered. */
 const MAX_OPTIONS = 5
@@ -50,31 +50,31 @@ export function writeSearchHref(text: string): string {
 
 async function explainAddress(text: string, signal: AbortSignal): Promise<AskAnswer> {
   const url = ADDRESS_WITHOUT_SCHEME.test(text) ? `https://${text}` : text
-  const [details, similar] = await Promise.all([
+  const [answer, similar] = await Promise.all([
     request<AddressDetails>(`/api/url-details${writeQuery({ url })}`, { signal }),
     listAddresses(text, signal),
   ])
-  const whole: AskOption = { label: 'Open the whole story', note: url, href: `/url${writeQuery({ url })}` }
+  const history: AskOption = { label: 'Show its history', note: url, href: `/url${writeQuery({ url })}` }
   const searching = createSearchOption(text)
-  if ('refusal' in details) {
+  if ('refusal' in answer) {
     const others = similar.filter((option) => option.label !== url)
     const add = { label: 'Add a source that has it', note: '', href: '#/sources?add=1' }
-    const problem = capitalize(details.refusal.message)
-    return { text, story: null, problem, options: [...others, whole, add, searching] }
+    const problem = capitalize(answer.refusal.message)
+    return { text, details: null, problem, options: [...others, history, add, searching] }
   }
-  const story = details.value
-  const stored = story.sources.filter(({ row }) => row.hasPage)
+  const details = answer.value
+  const stored = details.sources.filter(({ row }) => row.hasPage)
   const reading = stored.map(({ source }) => ({
     label: 'Read it',
     note: source.version === null ? source.name : `${source.name}@${source.version}`,
-    href: writeReaderUrl({ sourceId: source.id, url: story.url }),
+    href: writeReaderUrl({ sourceId: source.id, url: details.url }),
   }))
-  const explaining = story.sources.map(({ source }) => ({
+  const explaining = details.sources.map(({ source }) => ({
     label: 'Show it among the addresses of its source',
     note: source.name,
-    href: `#/sources/${encodeURIComponent(source.id)}${writeQuery({ explain: story.url })}`,
+    href: `#/sources/${encodeURIComponent(source.id)}${writeQuery({ explain: details.url })}`,
   }))
-  return { text, story, problem: null, options: [...reading, whole, ...explaining, searching] }
+  return { text, details, problem: null, options: [...reading, history, ...explaining, searching] }
 }
 
 async function findWords(text: string, signal: AbortSignal): Promise<AskAnswer> {
@@ -93,14 +93,14 @@ async function findWords(text: string, signal: AbortSignal): Promise<AskAnswer> 
   const searching = createSearchOption(text, page?.relevance === 'none' ? 'no good match' : '')
   const isFirst = (hit: AskOption, i: number) =>
     hits.findIndex(({ label, note }) => label === hit.label && note === hit.note) === i
-  return { text, story: null, problem: null, options: [searching, ...hits.filter(isFirst), ...addresses] }
+  return { text, details: null, problem: null, options: [searching, ...hits.filter(isFirst), ...addresses] }
 }
 
 function createSearchOption(text: string, note = ''): AskOption {
   return { label: `Search for “${text}”`, note, href: writeSearchHref(text) }
 }
 
-/** Addresses that contain a text; choosing one shows its story. */
+/** Addresses that contain a text; choosing one shows its history. */
 async function listAddresses(text: string, signal: AbortSignal): Promise<AskOption[]> {
   const found = await request<UrlPage>(`/api/urls${writeQuery({ q: text, limit: MAX_OPTIONS })}`, { signal })
   if ('refusal' in found) return []
