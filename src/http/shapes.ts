@@ -58,7 +58,7 @@ export const jobItem: z.ZodType = z.object({
   stage: z.enum(['queued', 'preparing', 'running', 'ended']),
   stageChangedAt: z.string(),
   elsewhere: z.literal(true).optional(),
-  sourceId: z.string().optional(),
+  sourceId: z.string().nullable(),
 })
 
 /** A job with all its details. */

@@ -416,6 +416,17 @@ test('live problems appear only when they pass the filters of the page', async (
   expect(found).toEqual([])
 })
 
+test('a live problem has the title that it has after a reload', async () => {
+  const found = await withPage(null, async (page) => {
+    await page.goto(`${origin}/problems/ssr?kind=page-cap`)
+    await page.getByRole('status').getByText('Live').waitFor()
+    const problem = { scope: 'docs.example', target: '/x', message: 'cut', details: null, severity: 'warn' }
+    fixture.dispatcher.feed.tell('problem', HOSTILE_JOB, { ...problem, kind: 'page-cap' })
+    await page.getByRole('cell', { name: 'Page limit reached Cut. /x' }).waitFor()
+  })
+  expect(found).toEqual([])
+})
+
 test('a page without events stays as it was sent, and the keyboard reaches its content first', async () => {
   await withPage(null, async (page) => {
     await page.route('**/events*', (route) => route.fulfill({ status: 503, body: '' }))

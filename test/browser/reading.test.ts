@@ -76,6 +76,19 @@ describe('search', () => {
     expect(problems).toEqual([])
   })
 
+  test('copies the search as a call with the names and values of the tool', async () => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.origin })
+    await open('/#/search?q=wick&source=lamps&contentType=prose&other=1')
+    const facts = page.locator('.result-facts')
+    await facts.getByRole('button', { name: 'Copy as MCP call' }).click()
+    await facts.getByText('Copied as MCP call').waitFor(PATIENCE)
+    const call = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'))
+    expect(call.params).toEqual({
+      name: 'search_docs',
+      arguments: { query: 'wick', source: 'lamps', contentType: 'PROSE' },
+    })
+  })
+
   test('copies a passage as citation, as Markdown and as MCP call', async () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.origin })
     await open('/#/search?q=trim+the+wick')
@@ -128,13 +141,13 @@ describe('the reader', () => {
 })
 
 describe('the box behind Ctrl-K', () => {
-  test('tells the story of an address, and opens the page', async () => {
+  test('shows the history of an address, and opens the page', async () => {
     await open('/#/sources')
     const box = await openBox()
     await box.fill(`${site.origin}/2.0/care`)
-    const story = page.getByRole('region', { name: 'Story of the address' })
-    await story.getByText('its content was indexed').first().waitFor(PATIENCE)
-    await story.getByText('was found for lamps@2.0 as a link').waitFor()
+    const history = page.getByRole('region', { name: 'History of the address' })
+    await history.getByText('its content was indexed').first().waitFor(PATIENCE)
+    await history.getByText('was found for lamps@2.0 as a link').waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/read\?/, PATIENCE)
     await page.getByRole('heading', { name: 'Care of lamps', level: 1 }).waitFor()
@@ -155,7 +168,24 @@ describe('the box behind Ctrl-K', () => {
     await page.waitForURL(/#\/search\?q=trim\+the\+wick/, PATIENCE)
   })
 
+  test('takes names with colons for words, and searches for text that has no answer yet', async () => {
+    await open('/#/')
+    const box = await openBox()
+    await box.fill('std::vector')
+    await page.getByRole('option', { name: 'Search for “std::vector”' }).waitFor(PATIENCE)
+    await box.fill(`${site.origin}/2.0/care`)
+    await page.getByRole('option', { name: `Search for “${site.origin}/2.0/care”` }).waitFor(PATIENCE)
+    await box.fill('trim the wick')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#\/search\?q=trim\+the\+wick/, PATIENCE)
+  })
+
   test('opens on the server-rendered pages too', async () => {
+    await open('/urls')
+    await page.keyboard.press('Control+k')
+    await page.getByLabel('Address or words').fill('std::vector')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/#\/search\?q=std%3A%3Avector/, PATIENCE)
     await open('/urls')
     await page.keyboard.press('Control+k')
     await page.getByLabel('Address or words').fill(`${site.origin}/2.0/care`)
@@ -189,7 +219,7 @@ describe('accessibility', () => {
     'box with a story': async () => {
       await open('/#/search')
       await (await openBox()).fill(`${site.origin}/2.0/care`)
-      await page.getByRole('region', { name: 'Story of the address' }).waitFor(PATIENCE)
+      await page.getByRole('region', { name: 'History of the address' }).waitFor(PATIENCE)
     },
     'box with options': async () => {
       await open('/#/search')
@@ -234,7 +264,7 @@ async function open(path: string): Promise<void> {
 
 /** Opens the box by its keys, once the dashboard listens. */
 async function openBox(): Promise<Locator> {
-  await page.getByRole('button', { name: 'Search, or why?' }).waitFor(PATIENCE)
+  await page.getByRole('button', { name: 'Search or explain a URL' }).waitFor(PATIENCE)
   await page.keyboard.press('Control+k')
   return page.getByRole('combobox', { name: 'Address or words' })
 }

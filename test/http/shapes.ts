@@ -35,6 +35,7 @@ export const jobItem = z.looseObject({
   status: jobStatus,
   stage: z.enum(['queued', 'preparing', 'running', 'ended']),
   stageChangedAt: moment,
+  sourceId: z.string().nullable(),
 })
 
 export const crawls = z.strictObject({ count, items: z.array(jobItem) })

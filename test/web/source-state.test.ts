@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createAddressCounts } from '../../src/library/sources/source-status.ts'
-import type { SourceItem } from '../../web/dashboard/api.ts'
+import type { CrawlItem, SourceItem } from '../../web/dashboard/api.ts'
 import { listMatters } from '../../web/dashboard/home/matters.ts'
 import { describeAddress } from '../../web/dashboard/sources/describe-address.ts'
 import { describeSourceState, findRemedy } from '../../web/dashboard/sources/source-state.ts'
@@ -65,6 +65,17 @@ describe('the status of a source in the dashboard', () => {
     expect(findRemedy(itemOf({}))).toBeUndefined()
   })
 
+  test('only the version whose crawl waits is queued, although another version has the same address', () => {
+    const [crawled, other] = [itemOf({ id: 's1', version: '1.0' }), itemOf({ id: 's2', version: '2.0' })]
+    const job: CrawlItem = {
+      ...{ id: 'j1', url: crawled.url, startedAt: null, paused: false, status: 'queued', stage: 'queued' },
+      ...{ visited: 0, downloaded: 0, errors: 0, queueSize: 0, sourceId: 's1' },
+    }
+    expect(describeSourceState(crawled, [job]).word).toBe('queued')
+    expect(describeSourceState(other, [job]).word).toBe('complete')
+    expect(describeSourceState(other, [{ ...job, sourceId: null }]).word).toBe('queued')
+  })
+
   test('nothing needs attention while a source is crawled, except hosts that are paused', () => {
     const now = Date.parse('2026-02-20T10:00:00Z')
     const waiting = [{ host: 'docs.example', until: '2026-02-20T10:05:00Z' }]
@@ -76,6 +87,7 @@ describe('the status of a source in the dashboard', () => {
     expect(words({ partial, waiting, isRunning: true })).toEqual(['paused'])
     const refresh = { every: '1d', everyMs: 1, nextAt: '2026-02-20T09:00:00Z', attempts: 0, problem: null }
     expect(words({ refresh })).toEqual(['due'])
+    expect(words({ refresh: { ...refresh, nextAt: '2026-02-20T09:58:30Z' } })).toEqual([])
     expect(words({ refresh: { ...refresh, nextAt: '2026-02-20T11:00:00Z' } })).toEqual([])
   })
 })

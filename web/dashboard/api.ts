@@ -16,8 +16,8 @@ export interface CrawlItem {
   readonly stage: 'queued' | 'preparing' | 'running' | 'ended'
   /** Whether another program runs this crawl, so that it cannot be paused or stopped from here. */
   readonly elsewhere?: boolean
-  /** Only set when `elsewhere` is true. */
-  readonly sourceId?: string
+  /** Null until the crawl has reported its source. */
+  readonly sourceId: string | null
 }
 
 /** `GET /api/crawls`, and the `jobs` event. */
@@ -134,30 +134,8 @@ export interface HubCoverage {
   readonly hubs: number
   readonly countriesCovered: number
   readonly countries: number
-  /** The first missing hubs; `missingCount` counts all of them. */
-  readonly missing: readonly MissingHub[]
   readonly missingCount: number
-  readonly patterns: readonly PatternItem[]
-  readonly topics: readonly { readonly slug: string; readonly label: string; readonly hubs: number }[]
-}
-
-/** A hub that the site lists or that one of its patterns implies, but that does not exist. */
-export interface MissingHub {
-  readonly url: string
-  readonly placeSlug: string | null
-}
-
-/** A pattern of addresses on a site. */
-export interface PatternItem {
-  readonly pattern: string
-  readonly role: string
-  readonly seen: number
-  /** How many of the addresses guessed from the pattern exist, and how many do not. */
-  readonly hits: number
-  readonly misses: number
-  /** From 0 to 1. */
-  readonly confidence: number
-  readonly examples: readonly string[]
+  readonly patterns: readonly unknown[]
 }
 
 /** `GET /api/crawl-types`. */

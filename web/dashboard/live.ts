@@ -131,7 +131,7 @@ function applyExternalProgress({ id, visited, downloaded, errors, queueSize, sou
   if (job === undefined || job.progress.peek()?.visited === visited) return
   job.rates.add(Date.now(), visited)
   const progress = { jobId: id, visited, saved: downloaded, errors, queueSize, bytes: 0, paused: false }
-  job.progress.value = { ...progress, sourceId: sourceId ?? null }
+  job.progress.value = { ...progress, sourceId }
 }
 
 function addJob(item: CrawlItem): void {

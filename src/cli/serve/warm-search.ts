@@ -28,7 +28,7 @@ export function warmSearchDuringCrawls(feed: Feed, pool: Pick<SearchPool, 'searc
     // The list of jobs changes when a crawl starts, before it makes progress.
     if (!events.some(({ name }) => name === 'jobs' || name === 'progress')) return
     warmedAt = performance.now()
-    // A library that cannot be searched tells so in the search of a user.
+    // A user's search reports the error.
     void warm().catch(() => undefined)
   })
 }

@@ -1,12 +1,14 @@
+import { ADDRESS_WITHOUT_SCHEME, TYPED_ADDRESS } from '../../core/url/typed-address.ts'
+
 /**
- * The script behind Ctrl-K on the server-rendered pages: a box that takes an address, which leads to its story, or words, which lead to a
- * search. The page works without it.
+ * The script behind Ctrl-K on the server-rendered pages: a box that takes an address, which leads to its history, or words, which lead to
+ * a search. The page works without it.
  */
-export const ASK_SCRIPT = `
+export const ASK_SCRIPT: string = `
 function createAskBox() {
   const dialog = document.createElement('dialog')
   dialog.className = 'ask'
-  dialog.setAttribute('aria-label', 'Search, or why?')
+  dialog.setAttribute('aria-label', 'Search or explain a URL')
   dialog.setAttribute('closedby', 'any')
   const form = document.createElement('form')
   const input = document.createElement('input')
@@ -20,9 +22,9 @@ function createAskBox() {
     event.preventDefault()
     const text = input.value.trim()
     if (text === '') return
-    const isAddress = /^(?:[a-z][a-z\\d+.-]*:\\S|\\/\\S|[\\w-]+(?:\\.[\\w-]+)+(?::\\d+)?\\/)\\S*$/i.test(text)
+    const url = ${ADDRESS_WITHOUT_SCHEME}.test(text) ? 'https://' + text : text
     dialog.close()
-    location.assign(isAddress ? '/url?url=' + encodeURIComponent(text) : '/#/search?q=' + encodeURIComponent(text))
+    location.assign(${TYPED_ADDRESS}.test(text) ? '/url?url=' + encodeURIComponent(url) : '/#/search?q=' + encodeURIComponent(text))
   })
   document.body.append(dialog)
   return dialog

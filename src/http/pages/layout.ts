@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html'
 import { groupOf, NAVIGATION, type NavigationPage, UNDERSTANDING } from '../../core/navigation.ts'
-import { clipShowable, type Html, type Part, writePillClasses } from './parts.ts'
+import { clipShowable, type Html, type Part, writePillClasses, writeTitles } from './parts.ts'
 
 /** The content of a page, without its layout. */
 export interface PageInput {
@@ -93,7 +93,7 @@ export function completeBar(page: string, { hasFindings, isSignedIn }: BarInput)
 function writeLive({ jobId, match, news, since, poll }: LiveInput): Html {
   if (poll !== undefined) return html` data-poll="${poll}" data-pills="${writePillClasses()}"`
   const query = jobId === undefined ? 'logs=0' : `logs=0&job=${encodeURIComponent(jobId)}`
-  return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}"${news === undefined ? '' : html` data-news="${news}" data-since="${JSON.stringify(since ?? {})}"`}`
+  return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}" data-titles="${writeTitles()}"${news === undefined ? '' : html` data-news="${news}" data-since="${JSON.stringify(since ?? {})}"`}`
 }
 
 /** The favicon. */

@@ -8,6 +8,7 @@ export const LIVE_SCRIPT: string = `const body = document.body
 const status = document.querySelector('[data-status]')
 const match = JSON.parse(body.dataset.match ?? '{}')
 const pills = JSON.parse(body.dataset.pills ?? '{}')
+const titles = JSON.parse(body.dataset.titles ?? '{}')
 const { news } = body.dataset
 const since = JSON.parse(body.dataset.since ?? '{}')
 const unshowable = ${UNSAFE_CHARACTERS}
@@ -159,7 +160,7 @@ function describe({ kind = '', message, target }) {
   const start = /^\\w+:\\/\\//.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
   const sentence = text === '' || /[.!?]$/.test(text) ? start : start + '.'
   const rest = target && !sentence.includes(target) ? ' ' + target : ''
-  return { title: words.charAt(0).toUpperCase() + words.slice(1), message: sentence + rest }
+  return { title: titles[kind] ?? words.charAt(0).toUpperCase() + words.slice(1), message: sentence + rest }
 }
 
 function addNote(name) {

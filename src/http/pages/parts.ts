@@ -134,6 +134,11 @@ const TITLES: Readonly<Record<string, string>> = {
   'articles-identified-10k': '10,000 articles found',
 }
 
+/** The titles of kinds whose names say too little, for the script: `{"page-cap":"Page limit reached"}` */
+export function writeTitles(): string {
+  return JSON.stringify(TITLES)
+}
+
 /** A kind of problem or milestone as a title: `missing-hub` → `Missing hub` */
 export function writeTitle(kind: string): string {
   const title = TITLES[kind]

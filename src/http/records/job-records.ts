@@ -15,7 +15,6 @@ export function jobRecord(job: JobView): Record<string, unknown> {
     createdAt: isoOf(job.createdAt),
     endedAt: isoOrNull(job.endedAt),
     crawlId: job.crawlId,
-    sourceId: job.sourceId,
     problem: job.problem,
     code: job.code,
     signal: job.signal,

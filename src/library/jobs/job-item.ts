@@ -16,6 +16,8 @@ export interface JobItem {
   readonly status: JobView['status']
   readonly stage: JobView['stage']
   readonly stageChangedAt: string
+  /** Null until the crawl has reported its source. */
+  readonly sourceId: string | null
 }
 
 /** Converts a job to its list item. */
@@ -35,6 +37,7 @@ export function writeJobItem(job: JobView): JobItem {
     status,
     stage,
     stageChangedAt: new Date(job.stageChangedAt).toISOString(),
+    sourceId: job.sourceId,
   }
 }
 

@@ -4,12 +4,12 @@ import { useEffect, useRef } from 'preact/hooks'
 import { writeAgo } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
-import { type AskAnswer, type AskOption, findAnswer, NO_ANSWER } from './find-answer.ts'
+import { type AskAnswer, type AskOption, findAnswer, NO_ANSWER, writeSearchHref } from './find-answer.ts'
 
 /** Debounce delay for typing. */
 const DEBOUNCE_MS = 120
 
-/** A box that takes an address or words: an address leads to its story, words to passages and to addresses that contain them. */
+/** A box that takes an address or words: it shows the history of an address, and finds words in passages and addresses. */
 export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null)
   const box = useRef<HTMLInputElement>(null)
@@ -40,6 +40,10 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
     }
   }, [typed.value])
 
+  const goTo = (href: string) => {
+    onClose()
+    location.assign(href)
+  }
   const choose = (option: AskOption | undefined) => {
     if (option === undefined) return
     if ('ask' in option) {
@@ -47,14 +51,16 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
       box.current?.focus()
       return
     }
-    onClose()
-    location.assign(option.href)
+    goTo(option.href)
   }
   const onKey = (event: KeyboardEvent) => {
     const { length } = options.value
     if (event.key === 'Enter') {
       event.preventDefault()
-      choose(options.value[active.value])
+      const text = typed.value.trim()
+      // The options are still those of an earlier text until the answer to this one arrives.
+      if (text === answer.value.text) choose(options.value[active.value])
+      else if (text !== '') goTo(writeSearchHref(text))
     }
     if (length === 0 || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return
     event.preventDefault()
@@ -65,7 +71,7 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
     <dialog
       ref={dialog}
       class="ask"
-      aria-label="Search, or why?"
+      aria-label="Search or explain a URL"
       // A click beside it closes it too.
       {...{ closedby: 'any' }}
       onClose={onClose}
@@ -87,7 +93,7 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
         }}
         onKeyDown={onKey}
       />
-      <AddressStory answer={answer.value} />
+      <AddressHistory answer={answer.value} />
       <div id="ask-options" role="listbox" aria-label="What to open" hidden={options.value.length === 0}>
         {options.value.map((option, i) => (
           <div
@@ -115,18 +121,18 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
 }
 
 /** What the library knows about the address, in front of everything else. */
-function AddressStory({ answer: { story, problem } }: { readonly answer: AskAnswer }): JSX.Element | null {
+function AddressHistory({ answer: { details, problem } }: { readonly answer: AskAnswer }): JSX.Element | null {
   if (problem !== null) {
     return (
-      <p class="ask-story" role="status">
+      <p class="ask-history" role="status">
         {problem}
       </p>
     )
   }
-  if (story === null) return null
+  if (details === null) return null
   return (
-    <section class="ask-story" aria-label="Story of the address">
-      {story.sources.map(({ source, row, words }) => (
+    <section class="ask-history" aria-label="History of the address">
+      {details.sources.map(({ source, row, words }) => (
         <p key={source.id} role="status">
           <Pill word={row.state} tone={row.hasPage ? 'good' : row.state === 'failed' ? 'bad' : 'quiet'} />{' '}
           <b>{source.version === null ? source.name : `${source.name}@${source.version}`}</b>:{' '}
@@ -140,7 +146,7 @@ function AddressStory({ answer: { story, problem } }: { readonly answer: AskAnsw
         </p>
       ))}
       <ol>
-        {story.story.map(({ ts, text, url }, i) => (
+        {details.story.map(({ ts, text, url }, i) => (
           <li key={i}>
             <time dateTime={ts}>{writeAgo(Date.parse(ts), now.value)}</time> It {text}
             {url === null ? '' : `, on ${url}`}.

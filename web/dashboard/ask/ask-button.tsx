@@ -35,11 +35,11 @@ export function AskButton(): JSX.Element {
       <button
         type="button"
         class="ask-button"
-        aria-label="Search, or why? Ctrl K"
+        aria-label="Search or explain a URL Ctrl K"
         aria-keyshortcuts="Control+K"
         onClick={open}
       >
-        <span>Search, or why?</span> <kbd>Ctrl K</kbd>
+        <span>Search or explain a URL</span> <kbd>Ctrl K</kbd>
       </button>
       {loaded.value === null ? null : <loaded.value.AskBox isOpen={isOpen.value} onClose={close} />}
     </>

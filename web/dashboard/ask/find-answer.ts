@@ -1,4 +1,5 @@
 import { writeReaderUrl } from '../../../src/core/url/reader-url.ts'
+import { ADDRESS_WITHOUT_SCHEME, TYPED_ADDRESS } from '../../../src/core/url/typed-address.ts'
 import type { LedgerRow, SearchPage, UrlPage } from '../api.ts'
 import { request, writeQuery } from '../request.ts'
 
@@ -21,15 +22,17 @@ export type AskOption = { readonly label: string; readonly note: string } & (
 
 /** What is known about the typed text. */
 export interface AskAnswer {
-  /** The story of an address that the library knows. */
-  readonly story: AddressDetails | null
-  /** Why it has none. */
+  /** The text that this answers. */
+  readonly text: string
+  /** What the library knows about an address. */
+  readonly details: AddressDetails | null
+  /** Why it knows nothing. */
   readonly problem: string | null
   readonly options: readonly AskOption[]
 }
 
 /** The answer to nothing. */
-export const NO_ANSWER: AskAnswer = { story: null, problem: null, options: [] }
+export const NO_ANSWER: AskAnswer = { text: '', details: null, problem: null, options: [] }
 
 /** How many passages and addresses are offered. */
 const MAX_OPTIONS = 5
@@ -37,39 +40,41 @@ const MAX_OPTIONS = 5
 /** Finds what the library knows about an address or about words. */
 export async function findAnswer(text: string, signal: AbortSignal): Promise<AskAnswer> {
   if (text === '') return NO_ANSWER
-  return looksLikeAddress(text) ? explainAddress(text, signal) : findWords(text, signal)
+  return TYPED_ADDRESS.test(text) ? explainAddress(text, signal) : findWords(text, signal)
 }
 
-/** `https://a.example/b`, `a.example/b`, `/folder/file.md`, `npm:react` */
-function looksLikeAddress(text: string): boolean {
-  return /^(?:[a-z][a-z\d+.-]*:\S|\/\S|[\w-]+(?:\.[\w-]+)+(?::\d+)?\/)\S*$/i.test(text)
+/** The search page with the results for a text. */
+export function writeSearchHref(text: string): string {
+  return `#/search${writeQuery({ q: text })}`
 }
 
 async function explainAddress(text: string, signal: AbortSignal): Promise<AskAnswer> {
-  const url = /^[\w-]+(?:\.[\w-]+)+(?::\d+)?\//.test(text) ? `https://${text}` : text
-  const [details, similar] = await Promise.all([
+  const url = ADDRESS_WITHOUT_SCHEME.test(text) ? `https://${text}` : text
+  const [answer, similar] = await Promise.all([
     request<AddressDetails>(`/api/url-details${writeQuery({ url })}`, { signal }),
     listAddresses(text, signal),
   ])
-  const whole: AskOption = { label: 'Open the whole story', note: url, href: `/url${writeQuery({ url })}` }
-  if ('refusal' in details) {
+  const history: AskOption = { label: 'Show its history', note: url, href: `/url${writeQuery({ url })}` }
+  const searching = createSearchOption(text)
+  if ('refusal' in answer) {
     const others = similar.filter((option) => option.label !== url)
     const add = { label: 'Add a source that has it', note: '', href: '#/sources?add=1' }
-    return { story: null, problem: capitalize(details.refusal.message), options: [...others, whole, add] }
+    const problem = capitalize(answer.refusal.message)
+    return { text, details: null, problem, options: [...others, history, add, searching] }
   }
-  const story = details.value
-  const stored = story.sources.filter(({ row }) => row.hasPage)
+  const details = answer.value
+  const stored = details.sources.filter(({ row }) => row.hasPage)
   const reading = stored.map(({ source }) => ({
     label: 'Read it',
     note: source.version === null ? source.name : `${source.name}@${source.version}`,
-    href: writeReaderUrl({ sourceId: source.id, url: story.url }),
+    href: writeReaderUrl({ sourceId: source.id, url: details.url }),
   }))
-  const explaining = story.sources.map(({ source }) => ({
+  const explaining = details.sources.map(({ source }) => ({
     label: 'Show it among the addresses of its source',
     note: source.name,
-    href: `#/sources/${encodeURIComponent(source.id)}${writeQuery({ explain: story.url })}`,
+    href: `#/sources/${encodeURIComponent(source.id)}${writeQuery({ explain: details.url })}`,
   }))
-  return { story, problem: null, options: [...reading, whole, ...explaining] }
+  return { text, details, problem: null, options: [...reading, history, ...explaining, searching] }
 }
 
 async function findWords(text: string, signal: AbortSignal): Promise<AskAnswer> {
@@ -85,17 +90,17 @@ async function findWords(text: string, signal: AbortSignal): Promise<AskAnswer> 
     note: source,
     href: writeReaderUrl({ sourceId, url }),
   }))
-  const searching = {
-    label: `Search for “${text}”`,
-    note: page?.relevance === 'none' ? 'no good match' : '',
-    href: `#/search${writeQuery({ q: text })}`,
-  }
+  const searching = createSearchOption(text, page?.relevance === 'none' ? 'no good match' : '')
   const isFirst = (hit: AskOption, i: number) =>
     hits.findIndex(({ label, note }) => label === hit.label && note === hit.note) === i
-  return { story: null, problem: null, options: [searching, ...hits.filter(isFirst), ...addresses] }
+  return { text, details: null, problem: null, options: [searching, ...hits.filter(isFirst), ...addresses] }
 }
 
-/** Addresses that contain a text; choosing one shows its story. */
+function createSearchOption(text: string, note = ''): AskOption {
+  return { label: `Search for “${text}”`, note, href: writeSearchHref(text) }
+}
+
+/** Addresses that contain a text; choosing one shows its history. */
 async function listAddresses(text: string, signal: AbortSignal): Promise<AskOption[]> {
   const found = await request<UrlPage>(`/api/urls${writeQuery({ q: text, limit: MAX_OPTIONS })}`, { signal })
   if ('refusal' in found) return []

@@ -11,6 +11,7 @@ import { endedCount } from '../live.ts'
 import { request } from '../request.ts'
 import { sources } from '../sources/source-list.ts'
 import { writeVersion } from '../sources/source-state.ts'
+import { hrefOf } from './matters.ts'
 
 const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
   queued: 'quiet',
@@ -91,7 +92,8 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
     })
   }, [id])
   const { metrics, lastProgress, problem, sourceId } = detail.value ?? {}
-  const source = sources.value?.find((candidate) => candidate.url === url)
+  const source = sources.value?.find((candidate) => candidate.id === sourceId)
+  const log = `/queues/${encodeURIComponent(id)}/ssr`
   const [from, to] = [startedAt, endedAt].map((text) => (text === null ? null : Date.parse(text)))
   const count = (value: number | undefined) => (value === undefined ? '' : writeNumber(value))
   return (
@@ -104,11 +106,11 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
         )}
       </td>
       <td class="address">
-        <a href={sourceId ? `#/sources/${encodeURIComponent(sourceId)}` : `/queues/${encodeURIComponent(id)}/ssr`}>
+        <a href={source === undefined ? log : hrefOf(source)}>
           {source === undefined ? url : `${source.name}${writeVersion(source)}`}
         </a>{' '}
         {source === undefined ? null : <small class="quiet">{url} </small>}
-        <a class="quiet small" href={`/queues/${encodeURIComponent(id)}/ssr`}>
+        <a class="quiet small" href={log}>
           log
         </a>
         {problem ? <small class="problem">{problem}</small> : null}

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { ConfirmDialog } from '../../shared/dialog.tsx'
 import { writeMoment, writeRate, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
-import type { HostPace, ProgressEvent } from '../api.ts'
+import type { HostPace, ProgressEvent, SourceItem } from '../api.ts'
 import { now } from '../clock.ts'
 import { libraryOutage } from '../library-outage.ts'
 import { type LiveJob, readJobs } from '../live.ts'
@@ -14,6 +14,7 @@ import { sources } from '../sources/source-list.ts'
 import { writeVersion } from '../sources/source-state.ts'
 import { SiteFindings } from '../understanding/site-findings.tsx'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { hrefOf } from './matters.ts'
 import { Notes } from './notes.tsx'
 import { RateChart } from './rate-chart.tsx'
 
@@ -22,11 +23,13 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
   const item = job.item.value
   const progress = job.progress.value
   const isWaiting = item.status === 'queued'
+  const sourceId = item.sourceId ?? progress?.sourceId
+  const source = sources.value?.find(({ id }) => id === sourceId)
   return (
     <article class="panel job" aria-label={`Crawl of ${item.url}`} data-job={job.id}>
       <header class="job-head">
         <div class="job-title">
-          <h3>{nameOf(item.url)}</h3>
+          <h3>{source === undefined ? item.url : <SourceName source={source} />}</h3>
           <p class="quiet small">
             <JobStage job={job} /> {isWaiting ? 'waiting in the queue' : <Since job={job} />}
             {item.elsewhere ? null : (
@@ -35,12 +38,12 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
                 <a href={`/queues/${encodeURIComponent(job.id)}/ssr`}>queue</a>
               </>
             )}
-            {progress?.sourceId ? (
+            {source === undefined ? null : (
               <>
                 {' · '}
-                <a href={`#/sources/${encodeURIComponent(progress.sourceId)}`}>source</a>
+                <a href={hrefOf(source)}>source</a>
               </>
-            ) : null}
+            )}
           </p>
         </div>
         {item.elsewhere ? <p class="quiet small">run by another program</p> : <JobButtons job={job} />}
@@ -75,14 +78,11 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
   )
 }
 
-/** The name of the source with this start address, and the address; only the address before the source is known. */
-function nameOf(url: string): ComponentChildren {
-  const source = sources.value?.find((candidate) => candidate.url === url)
-  if (source === undefined) return url
+function SourceName({ source }: { readonly source: SourceItem }): JSX.Element {
   return (
     <>
       {source.name}
-      {writeVersion(source)} <span class="job-url">{url}</span>
+      {writeVersion(source)} <span class="job-url">{source.url}</span>
     </>
   )
 }

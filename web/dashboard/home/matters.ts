@@ -59,11 +59,14 @@ export function listMatters(item: SourceItem, jobs: readonly CrawlItem[], at: nu
   return [...missing, ...listDue(item, refresh, at), ...paused]
 }
 
+/** How long after its time a refresh may start without being late. */
+const GRACE_MS = 2 * 60_000
+
 /** A refresh that failed, or that is due and did not start. */
 function listDue(item: SourceItem, refresh: SourceItem['refresh'], at: number): readonly Matter[] {
   if (refresh === null) return []
   const dueAt = Date.parse(refresh.nextAt)
-  const isLate = dueAt < at
+  const isLate = dueAt + GRACE_MS < at
   if (!isLate && refresh.problem === null) return []
   const text =
     refresh.problem === null

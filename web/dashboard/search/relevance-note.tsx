@@ -14,7 +14,7 @@ export function RelevanceNote({ page }: { readonly page: SearchPage }): JSX.Elem
   )
   const why =
     uncovered.length > 0
-      ? `Nothing found mentions ${words}.`
+      ? `None of the best matches mentions ${words}.`
       : isNone
         ? 'Nothing found is close to the question.'
         : 'Found by its meaning, without any word of the question.'

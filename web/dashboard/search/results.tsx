@@ -6,6 +6,7 @@ import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
 import { PageLink } from '../external-link.tsx'
 import { replaceQuery, route } from '../route.ts'
 import { CopyButtons } from './copy-buttons.tsx'
+import { SEARCH_PARAMETERS } from './filters.tsx'
 import { PassageCard } from './passage-card.tsx'
 import { RelevanceNote } from './relevance-note.tsx'
 import { SimilarPages } from './similar-pages.tsx'
@@ -14,7 +15,10 @@ import { SimilarPages } from './similar-pages.tsx'
 export interface SearchResults {
   readonly passages: readonly PassageItem[]
   readonly mentions: readonly MentionItem[]
+  /** The last response. */
   readonly page: SearchPage
+  /** The sums of all responses. */
+  readonly tokens: number
   readonly tookMs: number
 }
 
@@ -29,7 +33,7 @@ export function Results({
   readonly found: SearchResults
   readonly onMore: (cursor: string) => void
 }): JSX.Element {
-  const { passages, mentions, page, tookMs } = found
+  const { passages, mentions, page, tokens, tookMs } = found
   const { cursor, notices, searchedCount } = page
   const engines = page.engines.map((engine) => ENGINES[engine] ?? engine)
   const isEmpty = passages.length === 0 && mentions.length === 0
@@ -39,7 +43,7 @@ export function Results({
         <p class="result-facts quiet small" aria-live="polite">
           {page.relevance === 'strong' ? <Pill word="good match" tone="good" /> : null}
           <span>
-            {countOf(passages.length, 'passage')}, {countOf(page.tokens, 'token')}
+            {countOf(passages.length, 'passage')}, {countOf(tokens, 'token')}
           </span>
           <span>
             {countOf(searchedCount, 'source')} searched by {writeList(engines)}
@@ -75,9 +79,13 @@ export function Results({
 /** The search as an agent makes it. */
 function writeCall(): string {
   const { query } = route.value
-  const given = Object.fromEntries([...query].filter(([name]) => name !== 'q' && name !== 'source'))
-  const source = query.getAll('source').join(',')
-  const args = { query: query.get('q') ?? '', ...(source === '' ? {} : { source }), ...given }
+  const given = SEARCH_PARAMETERS.flatMap((name) => {
+    const value = query.getAll(name).join(',')
+    if (value === '') return []
+    // The tool takes content types in capitals, and calls the question `query`.
+    return [[name === 'q' ? 'query' : name, name === 'contentType' ? value.toUpperCase() : value]]
+  })
+  const args = Object.fromEntries(given)
   return JSON.stringify({ method: 'tools/call', params: { name: 'search_docs', arguments: args } })
 }
 

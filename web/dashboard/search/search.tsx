@@ -52,7 +52,8 @@ export function Search(): JSX.Element {
       passages: [...(before?.passages ?? []), ...page.passages],
       mentions: page.more,
       page,
-      tookMs: performance.now() - began,
+      tokens: (before?.tokens ?? 0) + page.tokens,
+      tookMs: (before?.tookMs ?? 0) + performance.now() - began,
     }
   }
   useEffect(() => void search(null), [query.toString()])

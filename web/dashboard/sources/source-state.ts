@@ -40,9 +40,9 @@ const QUIET = { note: null, isBusy: true, needsAttention: false } as const
 
 /** Describes the state of a source. A crawl that is queued or starting is not in the library yet, so the jobs are checked too. */
 export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]): SourceState {
-  const { status, isRunning, isInterrupted, partial, widerScope, documentation, balance, url } = item
+  const { status, isRunning, isInterrupted, partial, widerScope, documentation, balance } = item
   if (isRunning) return { ...QUIET, word: status === 'UPDATING' ? 'updating' : 'crawling', tone: 'info', mark: '⟳' }
-  const job = jobs.find((candidate) => candidate.url === url)
+  const job = jobs.find((candidate) => isJobOf(candidate, item))
   if (job?.status === 'queued') return { ...QUIET, word: 'queued', tone: 'quiet', mark: '…' }
   if (job !== undefined) return { ...QUIET, word: 'starting', tone: 'info', mark: '⟳' }
   if (partial !== null && (isInterrupted || status === 'INDEXED')) return describePartial(item, partial)
@@ -58,6 +58,11 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
   const isNarrow = advice !== undefined
   const tone = isNarrow ? 'warn' : 'good'
   return { word: 'complete', tone, mark: '✓', note, isBusy: false, needsAttention: isNarrow }
+}
+
+/** Whether a job crawls a source; two versions can have the same start address. */
+function isJobOf(job: CrawlItem, { id, url }: SourceItem): boolean {
+  return job.sourceId === null ? job.url === url : job.sourceId === id
 }
 
 /** Describes a source with missing pages: cut off by a page limit, interrupted, or with addresses that failed. */

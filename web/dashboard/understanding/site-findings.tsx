@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { writeNumber } from '../../../src/core/text/count.ts'
-import type { HubCoverage, NoteEvent, NoteList, PatternItem } from '../api.ts'
+import type { HubCoverage, NoteEvent, NoteList } from '../api.ts'
 import { request, writeQuery } from '../request.ts'
 import { useLiveRefresh } from '../use-live-refresh.ts'
 
@@ -29,10 +29,10 @@ export function SiteFindings({ host, variant, reportedMissing = 0 }: Understandi
   const { value } = coverage
   if (value === null) return null
   // Patterns are stored at the end of a crawl; until then the milestones have them.
-  const patterns = value.patterns.length > 0 ? value.patterns : readPatterns(milestones.value)
-  const hasData = value.hubs + patterns.length + value.missing.length > 0
+  const patterns = value.patterns.length > 0 ? value.patterns.length : countPatterns(milestones.value)
+  const hasData = value.hubs + patterns + value.missingCount > 0
   if (!hasData) return null
-  const counts = { hubs: value.hubs, missing: Math.max(value.missingCount, reportedMissing), patterns: patterns.length }
+  const counts = { hubs: value.hubs, missing: Math.max(value.missingCount, reportedMissing), patterns }
   return (
     <section class={`understanding ${variant === 'part' ? '' : 'panel'}`} aria-label={`Findings about ${host}`}>
       {variant === 'part' ? <h4>Findings about {host}</h4> : <h2>Findings about {host}</h2>}
@@ -93,13 +93,10 @@ function Figures({ counts: { hubs, missing, patterns }, milestones }: FiguresInp
   )
 }
 
-/** The patterns that the last crawl reported in a milestone. */
-function readPatterns(milestones: readonly NoteEvent[]): readonly PatternItem[] {
+/** How many patterns the last crawl reported in a milestone. */
+function countPatterns(milestones: readonly NoteEvent[]): number {
   const reported = milestones.find(({ kind }) => kind === 'patterns-learned')?.details?.['patterns']
-  if (!Array.isArray(reported)) return []
-  // The milestone does not include the results of guessed addresses, so hits and misses start at 0.
-  const items = reported as readonly Pick<PatternItem, 'pattern' | 'role' | 'seen' | 'confidence'>[]
-  return items.map((item) => ({ hits: 0, misses: 0, examples: [], ...item }))
+  return Array.isArray(reported) ? reported.length : 0
 }
 
 function Links({ host }: Pick<UnderstandingInput, 'host'>): JSX.Element {
