@@ -229,11 +229,11 @@ describe('accessibility', () => {
   }
 
   test.each(Object.keys(screens))('axe finds no violation in the %s, wide and narrow, light and dark', async (name) => {
+    await screens[name]?.()
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of [1280, 390]) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 844 })
-        await screens[name]?.()
         expect(await listViolations(page), `${colorScheme} at ${width}`).toEqual([])
         expect(await page.evaluate('document.documentElement.scrollWidth'), `${colorScheme}`).toBeLessThanOrEqual(width)
       }

@@ -85,8 +85,7 @@ function readView(c: Context, page: FoundPage, asked: string): View {
   const anchorLine = listAnchors(page.sections).find(([anchor]) => anchor === readAnchor(asked))?.[1]
   const passage = readRange(readText(c, 'lines')) ?? readRange(/#L(\d+)(?:-L?\d+)?$/.exec(asked)?.[1]) ?? null
   const line = passage?.start ?? anchorLine
-  const chosen =
-    line === undefined ? (readNumber(c, 'part') ?? 1) - 1 : parts.filter(({ end }) => end < line).length
+  const chosen = line === undefined ? (readNumber(c, 'part') ?? 1) - 1 : parts.filter(({ end }) => end < line).length
   return { lines, parts, at: Math.min(Math.max(chosen, 0), parts.length - 1), passage, isMarkdown }
 }
 
