@@ -350,6 +350,12 @@ describe('the dashboard', () => {
     expect(scope.block).toEqual(['/a/**', '/b/**'])
     expect(refresh).toMatchObject({ every: '7d' })
     await takeScreenshots('sources')
+    // The crawl of the source that was not kept leads to its log.
+    await openPage('#/')
+    const runs = page.locator('tr[data-ended]').filter({ hasText: `${site.origin}/missing/` })
+    await runs.getByRole('link', { name: 'nowhere 2' }).waitFor()
+    const failed = runs.filter({ hasText: 'failed' }).getByRole('link', { name: `${site.origin}/missing/` })
+    expect(await failed.getAttribute('href')).toMatch(/^\/queues\/.+\/ssr$/)
     expect(problems).toEqual([])
   })
 

@@ -216,7 +216,7 @@ describe('accessibility', () => {
     'reader of an unknown page': async () => {
       await open('/read?url=https%3A%2F%2Fnowhere.example%2F')
     },
-    'box with a story': async () => {
+    'box with a history': async () => {
       await open('/#/search')
       await (await openBox()).fill(`${site.origin}/2.0/care`)
       await page.getByRole('region', { name: 'History of the address' }).waitFor(PATIENCE)
