@@ -7,7 +7,7 @@ import type { FoundAddress } from '../../src/crawl/ledger.ts'
 import { DEFAULT_SETTINGS } from '../../src/library/source.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { ProgramSandbox } from '../e2e/program.ts'
-import { type ServerProcess, startServer, until } from '../e2e/server.ts'
+import { findFreePort, type ServerProcess, startServer, until } from '../e2e/server.ts'
 import { isLong } from '../faults/bounded.ts'
 import { copyCountries } from '../gazetteer/world.ts'
 import { type Answer, type AnswerParts, openSite, page as pageOf, type Site, text } from '../sites/site.ts'
@@ -52,8 +52,7 @@ beforeAll(async () => {
   news = await openSite(createNews(), { fallback: ({ url = '' }) => writeStory(url) })
   await copyCountries(sandbox.path('library.db'))
   await fillLibrary(sandbox.path('library.db'))
-  // A port that no other test takes while the server is restarted on it.
-  server = await startServer(sandbox, ['--port', '0'], ENVIRONMENT)
+  server = await startServer(sandbox, ['--port', await findFreePort()], ENVIRONMENT)
   browser = await openingBrowser
   page = await openWindow()
 })

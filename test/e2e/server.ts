@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import type { Outcome, ProgramSandbox } from './program.ts'
 
 /** A `pharos serve` that runs as a separate process. */
@@ -53,6 +54,17 @@ export async function startServer(
       ),
     kill: (signal) => void process.kill(pid, signal),
   }
+}
+
+/** A free port that no other server takes by itself, for a server that is restarted on the same port. */
+export async function findFreePort(): Promise<string> {
+  const probe = createServer()
+  probe.listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return String(port)
 }
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
