@@ -74,7 +74,7 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
     // In UTF-16 every other byte of most text is zero, but no encoding of text has two zeros in a row.
     if (byte === 0 && head[i + 1] === 0 && i < SNIFF_BYTES) return 'binary data'
     if (byte === 0) zeros++
-    if (isControl(byte)) controls++
+    if (!ALLOWED_CONTROLS.includes(byte)) controls++
   }
   const hasUtf16Mark = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
   const isUtf16 = hasUtf16Mark || zeros > head.length / 4
@@ -82,6 +82,8 @@ function binaryName(body: Uint8Array | string, beginning: string): string | unde
 }
 
 const BINARY_SAMPLE_CHARS = 4096
+/** The control characters that `CONTROL_CHARACTERS` leaves out. */
+const ALLOWED_CONTROLS = [0x09, 0x0a, 0x0c, 0x0d, 0x1b]
 /**
  * Control characters that text never has, and the replacement character. The escape character is allowed, because Japanese encodings use
  * it to switch character sets.
@@ -98,9 +100,4 @@ function isBinary(sample: string): boolean {
 
 function areTooMany(controls: number, length: number): boolean {
   return controls >= MIN_CONTROL_COUNT && controls > MAX_CONTROL_SHARE * length
-}
-
-/** Whether a byte is one of the control characters that text never has. */
-function isControl(byte: number): boolean {
-  return byte < 0x09 || byte === 0x0b || (byte > 0x0d && byte < 0x20 && byte !== 0x1b) || byte === 0x7f
 }

@@ -126,7 +126,7 @@ export function normalizePypiName(name: string): string {
 
 /** Writes the canonical address of a package. */
 export function writePackageUrl({ type, namespace, name, version }: PackageName): string {
-  const prefix = namespace === null ? '' : `${namespace.split('/').map(encodeURIComponent).join('/')}/`
+  const prefix = namespace === null ? '' : `${encodeURIComponent(namespace).replaceAll('%2F', '/')}/`
   return `pkg:${type}/${prefix}${name}${version === null ? '' : `@${encodeURIComponent(version)}`}`
 }
 

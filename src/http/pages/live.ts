@@ -251,7 +251,9 @@ if (themeButton !== null) {
     try {
       if (next === 'auto') localStorage.removeItem('pharos-theme')
       else localStorage.setItem('pharos-theme', next)
-    } catch {}
+    } catch {
+      // A browser that stores nothing shows the theme on this page only.
+    }
     showTheme(next)
   })
 }

@@ -135,9 +135,9 @@ describe('npm', () => {
   test('the settings of the home folder are those of the user, although it is above the project', async () => {
     write('home/.npmrc', 'registry=https://npm.example/\n')
     write('home/.yarnrc.yml', `npmRegistryServer: "https://${variable('HOST')}/"\n`)
-    write('home/work/.yarnrc.yml', 'npmScopes:\n  corp:\n    npmRegistryServer: "https://corp.example/"\n')
-    fs.mkdirSync(join(folder, 'home/work/app'))
-    for (const project of ['home/work/app', 'home']) {
+    write('home/code/.yarnrc.yml', 'npmScopes:\n  corp:\n    npmRegistryServer: "https://corp.example/"\n')
+    fs.mkdirSync(join(folder, 'home/code/app'))
+    for (const project of ['home/code/app', 'home']) {
       const registries = await read({ HOST: 'yarn.example' }, { project })
       expect(registries.npm, project).toBe('https://npm.example/')
       expect(registries.npmScopes?.has('@corp'), project).toBe(project !== 'home')
