@@ -190,6 +190,37 @@ describe('the index in PostgreSQL', () => {
   const titles = async (store: Store, query: string) =>
     (await searchHits(store, { query, limit: 100 })).map(({ title }) => title)
 
+  test('merges segments in several steps while pages come in, each searched at once', async () => {
+    const { store, db, close } = await open()
+    const pages = Array.from({ length: 12 }, (_, i) => {
+      // Words that no other page has make the segments so large that they are not merged in one step.
+      const own = Array.from({ length: 60 }, (_, k) =>
+        Array.from({ length: 60 }, (__, j) => `w${i}x${k}y${j}`).join(' '),
+      )
+      return own.join('\n---\n')
+    })
+    let mergeSteps = 0
+    for (const [i, text] of pages.entries()) {
+      await writePage(store, 'docs', `/p${i}`, text)
+      expect(await titles(store, `w${i}x0y0`)).toHaveLength(1)
+      const { n } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM index_segments WHERE count = 0')) ?? {
+        n: 0,
+      }
+      mergeSteps += n
+    }
+    await store.indexMissingChunks()
+    expect(mergeSteps).toBeGreaterThan(0)
+    for (const i of pages.keys()) expect(await titles(store, `w${i}x1y1`)).toHaveLength(1)
+    expect(await db.get('SELECT count(*) AS n FROM index_segments')).toEqual({ n: 1 })
+
+    // A merge whose state is unreadable begins anew.
+    await db.run(`INSERT INTO index_segments (count, first, last, documents, directory) VALUES (0, 0, 0, '\\x08', '')`)
+    await writePage(store, 'docs', '/last', 'one lighthouse')
+    expect(await titles(store, 'lighthouse')).toHaveLength(1)
+    expect(await db.get('SELECT count(*) AS n FROM index_segments WHERE count = 0')).toEqual({ n: 0 })
+    await close()
+  })
+
   test('is rebuilt by a program with newer indexing rules, and left alone by an older program', async () => {
     const { store, db, close } = await open()
     await writePage(store, 'docs', '/a', 'one lighthouse\n---\ntwo lighthouses')

@@ -215,9 +215,12 @@ class StoredChunkIndex implements ChunkIndex {
       this.#storage.clear()
       this.#updateState({ format: FORMAT, last: 0 })
     }
-    if (this.#hasManySegments() && this.#mergeSome(blocks, false)) return true
-    const hasAdded = this.#addChunks(chunks)
-    return this.#mergeSome(hasAdded ? MAX_QUICK_MERGE_BLOCKS : blocks, !hasAdded) || hasAdded
+    const isCrowded = this.#hasManySegments()
+    // Before chunks are added: a merge of several steps stores the ids of its segments, and a new one may get another id when it is stored.
+    const isQuick = !isCrowded && this.#lacksChunks()
+    const hasMerged = this.#mergeSome(isQuick ? Math.min(blocks, MAX_QUICK_MERGE_BLOCKS) : blocks, false)
+    if (isCrowded && hasMerged) return true
+    return this.#addChunks(chunks) || hasMerged || this.#mergeSome(blocks, true)
   }
 
   remove(first: number, count: number): void {

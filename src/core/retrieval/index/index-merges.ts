@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from '../../search/bytes.ts'
+import { ByteReader, ByteWriter, DecodeError } from '../../search/bytes.ts'
 import type { SegmentView } from '../../search/segments/segment.ts'
 import { SegmentMerge } from '../../search/segments/segment-merge.ts'
 import { textAnalyzer } from '../../text/analyzer.ts'
@@ -64,10 +64,11 @@ export class IndexMerges {
   }
 
   #continue({ id, state }: UnfinishedSegment, maxBlocks: number): MergeOutcome {
-    const { inputs, next: from } = readMergeState(state)
+    const { inputs, next: from } = tryReadMergeState(state) ?? { inputs: [], next: '' }
     const all = this.#storage.listSegments()
     const records = inputs.flatMap(({ id: input }) => all.find((record) => record.id === input) ?? [])
-    if (records.length < inputs.length) {
+    // The merge begins anew if its state or one of its segments is lost.
+    if (inputs.length === 0 || records.length < inputs.length) {
       this.#storage.removeSegment(id)
       return 'continued'
     }
@@ -139,6 +140,16 @@ function writeMergeState({ inputs, next }: MergeState): Uint8Array {
   }
   writer.writeText(next)
   return writer.toBytes()
+}
+
+/** Returns undefined if the state is unreadable. */
+function tryReadMergeState(bytes: Uint8Array): MergeState | undefined {
+  try {
+    return readMergeState(bytes)
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
 }
 
 function readMergeState(bytes: Uint8Array): MergeState {
