@@ -51,6 +51,9 @@ const ALONE = [
 /** Tests of real pauses run first and alone: beside others they would measure how busy the machine is. */
 const TIMED = ['test/sites/{politeness,retries}.test.ts']
 
+/** Runs for hours: `npm run soak`, and for some minutes with TEST_LONG. */
+const SOAK = ['test/soak/*.test.ts']
+
 /** Connectors to services and browsers: their tests run last and alone, because their coverage is measured. */
 const CONNECTORS = [
   'src/readers/**/*',
@@ -128,7 +131,15 @@ export default defineConfig({
           server: RUN_BY_NODE,
           retry: RETRY,
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...SHARING, ...ALONE, ...TIMED, ...CONNECTOR_TESTS, ...POSTGRES],
+          exclude: [
+            ...configDefaults.exclude,
+            ...SHARING,
+            ...ALONE,
+            ...TIMED,
+            ...CONNECTOR_TESTS,
+            ...POSTGRES,
+            ...SOAK,
+          ],
           isolate: false,
         },
       },
@@ -153,6 +164,7 @@ export default defineConfig({
           isolate: false,
         },
       },
+      { extends: true, test: { name: 'soak', server: RUN_BY_NODE, include: SOAK } },
       { extends: true, test: { name: 'timed', server: RUN_BY_NODE, retry: RETRY, include: TIMED } },
       // The name sorts before the other connectors, so that the two long files do not run last with nothing beside them.
       { extends: true, test: { name: 'apart-connectors', retry: RETRY, include: CONNECTOR_TESTS_APART } },

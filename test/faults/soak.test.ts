@@ -9,6 +9,7 @@ import { withFastClock } from '../sites/fast-clock.ts'
 import { createLibraryPath, expectSound } from '../sites/file-fixture.ts'
 import { isLong, report } from './bounded.ts'
 import { type FaultySite, type FaultySiteOptions, openFaultySite } from './faulty-site.ts'
+import { fitLine } from './fit-line.ts'
 import type { CrawlReport, Sample, SoakOptions } from './soak-child.ts'
 
 const MINUTE_MS = 60_000
@@ -209,20 +210,6 @@ function describeMemory(samples: readonly Sample[]) {
     early: medianOf(quarter(1).map(({ rssMb }) => rssMb)),
     late: medianOf(quarter(3).map(({ rssMb }) => rssMb)),
   }
-}
-
-/** The slope of the line that fits points best, by least squares, and its standard error. */
-function fitLine(points: readonly (readonly [x: number, y: number])[]): { slope: number; error: number } {
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
-  const x = mean(points.map(([at]) => at))
-  const y = mean(points.map(([, value]) => value))
-  const [numerator, denominator] = points.reduce(
-    ([a, b], [at, value]) => [a + (at - x) * (value - y), b + (at - x) ** 2],
-    [0, 0],
-  )
-  const slope = numerator / denominator
-  const squaredErrors = points.reduce((sum, [at, value]) => sum + (value - y - slope * (at - x)) ** 2, 0)
-  return { slope, error: Math.sqrt(squaredErrors / (points.length - 2) / denominator) }
 }
 
 function medianOf(values: readonly number[]): number {
