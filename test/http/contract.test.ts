@@ -153,6 +153,7 @@ describe('addresses', () => {
     )
     expect(back.items.map((item) => item.url)).toEqual(seen.slice(599, 899))
     const oldest = await get(`/api/urls?source=${sourceId}&limit=5000&order=oldest`, shapes.urls)
+    expect((await server.ask('/api/urls?source=nobody')).status).toBe(404)
     expect(oldest.items.map((item) => item.url)).toEqual(seen.toReversed())
   })
 

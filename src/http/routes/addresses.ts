@@ -6,6 +6,7 @@ import { hideCredentials } from '../../core/url/credentials.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { AddressConditions, AddressEntry, Addresses } from '../../library/ports/addresses.ts'
 import { describeAddress, type UnknownAddress } from '../../library/sources/describe-address.ts'
+import { findSource } from '../../library/sources/find-source.ts'
 import { LEDGER_STATES, REASONS } from '../../library/sources/ledger-words.ts'
 import {
   countField,
@@ -36,7 +37,7 @@ const listQuery = z.object({
   cursor: textField('Cursor from an earlier answer.', 6000),
   dir: wordField(['next', 'prev'], 'Which way to go from the cursor.'),
   order: wordField(['newest', 'oldest'], 'Sort order.'),
-  source: textField('Only addresses of the source with this id.', 100),
+  source: textField('Only addresses of the source with this id or name.', 300),
   host: textField('Only addresses of this host.', 255),
   includeSubdomains: flagField(false, 'Includes subdomains of the host.'),
   from: timeField('Only addresses last requested, or found, at or after this time.'),
@@ -108,15 +109,16 @@ export const addressRoutes: readonly Route[] = [
           prevCursor: z.string().nullable(),
         }),
       },
-      ...failures(400, 503),
+      ...failures(400, 404, 503),
     },
     async run({ query }, { ports }) {
       const empty = { total: 0, isTotalExact: true, count: 0, items: [], cursor: null, prevCursor: null }
       const start = query.cursor === undefined ? undefined : parseAddressCursor(query.cursor)
       const found = await withAddresses(
         ports,
-        async (addresses) => {
-          const filter = filterOf(query)
+        async (addresses, library) => {
+          const source = query.source === undefined ? undefined : (await findSource(library, query.source)).id
+          const filter = filterOf({ ...query, source })
           const total = await addresses.count(filter, MAX_COUNTED)
           const part = await readAddressPage(addresses, filter, { ...query, start })
           const write = query.details ? detailRecord : entryRecord
