@@ -1,9 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { openSocketProxy } from './socket-proxy.ts'
 
-/** How long a pooler assigns a session to a connection. */
-export type PoolMode = 'session' | 'transaction'
-
 /** Messages of a server when a connection is ready (Protocol 3.0): authenticated, the session key, ready. */
 const AUTHENTICATED = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0])
 const MADE_UP_SESSION = Buffer.from([0x4b, 0, 0, 0, 12, 0, 0, 0, 1, 0, 0, 0, 1])
@@ -16,10 +13,10 @@ interface Session {
 }
 
 /**
- * Opens a pooler in front of the server at an address, and returns the address of the pooler. Like PgBouncer, the pooler assigns the most
- * recently used session first. With `isRotating`, it assigns the least recently used one. It closes with the test.
+ * Opens a pooler in front of the server at an address, and returns the address of the pooler. Each transaction gets the least recently used
+ * session; PgBouncer would assign the most recently used one. It closes with the test.
  */
-export async function openPooler(address: string, mode: PoolMode, isRotating = false): Promise<string> {
+export async function openRotatingPooler(address: string): Promise<string> {
   const free: Session[] = []
   const proxy = await openSocketProxy(address, (client, { sockets, server }) => {
     const keep = (socket: Socket) => {
@@ -31,15 +28,14 @@ export async function openPooler(address: string, mode: PoolMode, isRotating = f
     client.once('data', (startup) => {
       client.write(Buffer.concat([AUTHENTICATED, MADE_UP_SESSION, READY]))
       client.on('data', async (data) => {
-        session ??=
-          (isRotating ? free.shift() : free.pop()) ?? (await openSession(keep(connect(server)), startup, forward))
+        session ??= free.shift() ?? (await openSession(keep(connect(server)), startup, forward))
         session.client = client
         session.socket.write(data)
       })
     })
     const forward = (from: Session, data: Buffer) => {
       from.client?.write(data)
-      if (mode === 'session' || !data.subarray(-READY.length).equals(READY)) return
+      if (!data.subarray(-READY.length).equals(READY)) return
       from.client?.emit('idle')
       free.push(from)
     }

@@ -136,7 +136,7 @@ function runAsPostgresUser(program: string, args: readonly string[], cwd: string
 }
 
 /** The command that runs a program, as the user `postgres` if this process is root, because PostgreSQL refuses to run as root. */
-function asPostgresUser(program: string, args: readonly string[]): [program: string, args: string[]] {
+export function asPostgresUser(program: string, args: readonly string[]): [program: string, args: string[]] {
   return process.getuid?.() === 0 ? ['runuser', ['-u', 'postgres', '--', program, ...args]] : [program, [...args]]
 }
 

@@ -3,7 +3,8 @@ import { openDatabase } from '../../src/store/postgres/database/database.ts'
 import { closeLater } from '../close-later.ts'
 import { addressOf, createDatabase, execute } from './databases.ts'
 import { openLossyProxy } from './lossy-proxy.ts'
-import { openPooler } from './pooler.ts'
+import { startPgBouncer } from './pgbouncer.ts'
+import { openRotatingPooler } from './pooler.ts'
 
 /** Connects as another program that uses the same pooler. */
 async function connect(address: string) {
@@ -18,11 +19,11 @@ async function connect(address: string) {
 async function openShared(): Promise<string> {
   const name = await createDatabase()
   await execute(`ALTER DATABASE ${name} SET search_path TO pharos`)
-  return openPooler(addressOf(name), 'transaction')
+  return startPgBouncer(name, 'transaction')
 }
 
 test('rotating sessions are detected as shared', async () => {
-  const address = await openPooler(addressOf(await createDatabase()), 'transaction', true)
+  const address = await openRotatingPooler(addressOf(await createDatabase()))
   const others = [await connect(address), await connect(address)]
   for (const text of ['BEGIN', 'COMMIT']) for (const other of others) await other.query(text)
   await expect(openDatabase(address)).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
@@ -35,11 +36,13 @@ test('shared sessions stay unchanged for other programs', async () => {
   const change = (host: string) => db.transaction((sql) => sql.run('INSERT INTO hosts (host) VALUES ($1)', [host]))
   await Promise.all(['a.test', 'b.test', 'c.test'].map(change))
   const sessionSettings: unknown[] = []
+  // PgBouncer sets the name that a client gives when it connects, and keeps it.
+  const query = `SELECT name, setting FROM pg_settings WHERE source = 'session' AND name <> 'application_name'`
   // Each client gets another session.
   for (let i = 0; i < 4; i++) {
     const other = await connect(address)
     await other.query('BEGIN')
-    sessionSettings.push(...(await other.query(`SELECT name, setting FROM pg_settings WHERE source = 'session'`)).rows)
+    sessionSettings.push(...(await other.query(query)).rows)
   }
   expect(sessionSettings).toEqual([])
 })

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'
 import { addressOf, createDatabase, execute } from './databases.ts'
 import { foundAddressOf } from './ledgers.ts'
-import { openPooler, type PoolMode } from './pooler.ts'
+import { type PoolMode, startPgBouncer } from './pgbouncer.ts'
 import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, lease, NOW, openStore, settle } from './stores.ts'
 
-/** A new database behind a pooler. */
+/** A new database behind PgBouncer. */
 async function open(mode: PoolMode) {
   const name = await createDatabase()
-  return { name, address: await openPooler(addressOf(name), mode) }
+  return { name, address: await startPgBouncer(name, mode) }
 }
 
 /** Lets two processes crawl a source together, and a third read the result. */
@@ -27,7 +27,7 @@ async function crawlTogether(address: string): Promise<void> {
   expect(settled).toBeGreaterThanOrEqual(10)
 }
 
-describe('a library behind a pooler', () => {
+describe('a library behind PgBouncer', () => {
   test('works if a connection keeps its session', async () => {
     await crawlTogether((await open('session')).address)
   })
