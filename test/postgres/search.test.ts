@@ -4,8 +4,9 @@ import type { Chunk } from '../../src/core/model.ts'
 import type { PageRecord } from '../../src/crawl/settlement.ts'
 import type { ChunkFilter, Store, StoreQuery } from '../../src/library/ports/store.ts'
 import { searchHits } from '../../src/library/search/hits.ts'
-import { openDatabase } from '../../src/store/postgres/database/database.ts'
+import { type Database, openDatabase } from '../../src/store/postgres/database/database.ts'
 import { lock } from '../../src/store/postgres/database/locks.ts'
+import { advanceIndex } from '../../src/store/postgres/index/advance-index.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
@@ -218,6 +219,32 @@ describe('the index in PostgreSQL', () => {
     await writePage(store, 'docs', '/last', 'one lighthouse')
     expect(await titles(store, 'lighthouse')).toHaveLength(1)
     expect(await db.get('SELECT count(*) AS n FROM index_segments WHERE count = 0')).toEqual({ n: 0 })
+    await close()
+  })
+
+  test('is changed by one process at a time, even if another one finished a step just before', async () => {
+    const { store, db, close } = await open()
+    const texts = Array.from({ length: 60 }, (_, k) => Array.from({ length: 60 }, (__, j) => `x${k}y${j}`).join(' '))
+    for (const i of [1, 2]) {
+      await writePage(store, 'docs', `/p${i}`, texts.join(`\n---\np${i} `))
+      await titles(store, 'x0y0')
+    }
+    const step = { chunks: 1, blocks: 1 }
+    let rounds = 0
+    /** Another process does the same step after this transaction has seen the data, and before it has the lock. */
+    const outrun: Database = {
+      ...db,
+      transaction: (work, level) =>
+        db.transaction(async (sql) => {
+          await sql.get('SELECT 1 AS one')
+          if (rounds++ % 2 === 0) await advanceIndex(db, step)
+          return work(sql)
+        }, level),
+    }
+    while ((await advanceIndex(outrun, step)) === 'done' && rounds < 500);
+    expect(rounds).toBeGreaterThan(4)
+    expect(await titles(store, 'x59y59')).toHaveLength(2)
+    expect(await db.get('SELECT count(*) AS n FROM index_segments')).toEqual({ n: 1 })
     await close()
   })
 

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { codeOf } from '../../src/core/errors.ts'
 import { closeLater } from '../close-later.ts'
 import { ProgramSandbox } from '../e2e/program.ts'
 import { type FaultySite, type FaultySiteOptions, openFaultySite } from '../faults/faulty-site.ts'
@@ -135,8 +136,7 @@ async function openKilled() {
   await library.start()
   const ballast = join(disk, 'ballast')
   const fillDisk = async () => {
-    // dd ends with an error when the disk is full, which is the aim.
-    spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k'])
+    fillUp(ballast)
     await sleep(FULL_DISK_MS)
     rmSync(ballast, { force: true })
   }
@@ -181,6 +181,19 @@ async function openShared() {
     () => library.killCrawls(),
   ]
   return { library, sites, strike: takeTurns(strikes) }
+}
+
+/** Writes a file until the disk is full. */
+function fillUp(path: string): void {
+  const zeros = Buffer.alloc(2 ** 16)
+  const file = openSync(path, 'w')
+  try {
+    for (;;) writeSync(file, zeros)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOSPC') throw error
+  } finally {
+    closeSync(file)
+  }
 }
 
 function takeTurns(strikes: readonly (() => void | Promise<void>)[]): () => Promise<void> {

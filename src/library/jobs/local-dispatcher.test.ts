@@ -473,7 +473,11 @@ test('recover ends a process left by an earlier server before its job resumes', 
   // This clock runs ten times as fast as real time.
   const clock: Clock = { now: () => Date.now() * 10, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) }
   const { dispatcher } = open({ clock }, log)
-  await dispatcher.recover()
+  const recovery = dispatcher.recover()
+  // The job is known while its old process still runs.
+  await until(() => dispatcher.find(record.id) !== undefined)
+  expect(dispatcher.find(record.id)?.status).toBe('queued')
+  await recovery
   expect(await leftover.ended).toMatchObject({ signal: 'SIGKILL' })
   expect(await dispatcher.wait(record.id)).toMatchObject({ status: 'done', restarts: 2, startedAt: 2, createdAt: 1 })
 })

@@ -108,9 +108,10 @@ export class LocalDispatcher implements Dispatcher {
   ): Promise<{ readonly stopped: boolean; readonly escalatesInMs: number }> {
     const job = this.#requireJob(id)
     if (job.endedAt !== null) return { stopped: false, escalatesInMs: 0 }
-    const index = this.#waiting.indexOf(job)
-    if (index >= 0) {
-      this.#waiting.splice(index, 1)
+    // A job that waits, or that was restored and does not wait yet.
+    if (!this.#runs.running.has(job)) {
+      const index = this.#waiting.indexOf(job)
+      if (index >= 0) this.#waiting.splice(index, 1)
       this.#runs.finish(job, 'cancelled', NOT_STARTED)
       return { stopped: true, escalatesInMs: 0 }
     }
@@ -138,13 +139,15 @@ export class LocalDispatcher implements Dispatcher {
     try {
       const jobLog = await this.#options.jobLog()
       const unfinished = (await jobLog.listOpen()).filter(({ id }) => !this.#jobs.has(id))
-      await Promise.all(unfinished.map((record) => endLeftoverProcess(runner, clock, record.process)))
       const milestonesOf = new Map<string, readonly NoteFrame[]>()
       for (const { id: jobId, startedAt } of unfinished) {
         if (startedAt !== null) milestonesOf.set(jobId, await jobLog.listMilestones({ jobId, limit: MAX_MILESTONES }))
       }
+      // Known before they can start, because the end of a leftover process may take seconds.
+      const jobs = unfinished.map((record) => this.#restore(record, milestonesOf.get(record.id) ?? []))
+      await Promise.all(unfinished.map((record) => endLeftoverProcess(runner, clock, record.process)))
       if (this.#closing.signal.aborted) return
-      for (const record of unfinished) this.#requeue(record, milestonesOf.get(record.id) ?? [])
+      for (const job of jobs) if (job.endedAt === null) this.#requeue(job)
       this.#logResumed(unfinished.filter(({ status }) => status === 'running').length)
       this.#launchNext()
       this.#tellJobs()
@@ -215,13 +218,17 @@ export class LocalDispatcher implements Dispatcher {
     return isOpen && this.#runs.command(job, paused)
   }
 
-  #requeue(record: JobRecord, milestones: readonly NoteFrame[]): void {
+  #restore(record: JobRecord, milestones: readonly NoteFrame[]): TrackedJob {
     const { id } = record
     const job = createTrackedJob(id, restoreRequest(record), this.#options.clock.now(), record)
     this.#jobs.set(id, job)
     for (const note of milestones) job.milestones.add(milestoneKey(note))
+    return job
+  }
+
+  #requeue(job: TrackedJob): void {
     this.#waiting.push(job)
-    this.#writer.change(id, { status: 'queued' })
+    this.#writer.change(job.id, { status: 'queued' })
   }
 
   #logResumed(count: number): void {

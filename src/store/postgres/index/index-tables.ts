@@ -228,11 +228,7 @@ export async function writeDraft(sql: Sql, draft: IndexDraft, goneRows: readonly
       [draft.newest],
     )
   }
-  await writeMerge(sql, draft)
-  const removed = [...draft.removed].filter((id) => id > 0)
-  if (removed.length > 0) await sql.run('DELETE FROM index_segments WHERE id = ANY ($1::bigint[])', [removed])
-  await writeDead(sql, [...draft.newDead.values()])
-  for (const [id, segment] of draft.added) if (!draft.removed.has(id)) await insertSegment(sql, segment)
+  // First, because it fails if another process has changed the index since this snapshot, and is then repeated. New rows would violate keys.
   await sql.run(
     `WITH taken AS (DELETE FROM index_stale WHERE last <= $3::bigint),
      begun AS (UPDATE index_stale SET first = $3::bigint + 1 WHERE first <= $3::bigint AND last > $3::bigint),
@@ -240,6 +236,11 @@ export async function writeDraft(sql: Sql, draft: IndexDraft, goneRows: readonly
      UPDATE index_state SET format = $1, generation = $2`,
     [draft.format, draft.generation, draft.reached ?? null, goneRows],
   )
+  await writeMerge(sql, draft)
+  const removed = [...draft.removed].filter((id) => id > 0)
+  if (removed.length > 0) await sql.run('DELETE FROM index_segments WHERE id = ANY ($1::bigint[])', [removed])
+  await writeDead(sql, [...draft.newDead.values()])
+  for (const [id, segment] of draft.added) if (!draft.removed.has(id)) await insertSegment(sql, segment)
 }
 
 async function writeDead(sql: Sql, runs: readonly DeadChunkRange[]): Promise<void> {
