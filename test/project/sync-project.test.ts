@@ -259,7 +259,7 @@ test('reads a package again whose registry an earlier version did not record, un
   const stateOf = async (change: Partial<Source['settings']>) => {
     const { installedAt: _folder, registry: _registry, ...settings } = source.settings
     await library.store.updateSource(source.id, { settings: { ...settings, ...change } })
-    return (await planProject(library, HARBOUR, [lamp], () => true)).packages.map(({ state }) => state)
+    return (await planProject(library, TOWER, [lamp], () => true)).packages.map(({ state }) => state)
   }
   expect(await stateOf({})).toEqual(['incomplete'])
   expect(await stateOf({ packagePage: 'https://www.npmjs.com/package/lamp/v/1.0.0' })).toEqual(['ready'])
@@ -276,4 +276,36 @@ test('takes a package of a further registry only after asking the first', async 
   expect(await choose()).toEqual([undefined])
   await library.store.updateSource(source.id, { settings: { ...source.settings, projects: [TOWER] } })
   expect(await choose()).toMatchObject([{ id: source.id }])
+})
+
+test('does not replace what others use by the folder of a project with other declarations', async () => {
+  const typesOf = (version: string) => ({ folder: join(modules, `types-${version}`), version })
+  const lamp = { ...install('lamp', '1.0.0'), types: typesOf('1.0.0') }
+  await sync(TOWER, [lamp])
+  const other = { ...install('lamp', '1.0.0'), types: typesOf('2.0.0') }
+  expect(resultOf(await sync(HARBOUR, [other]))).toEqual([{ ready: 1, read: 0, failed: 0, dropped: 0 }])
+  await sync(HARBOUR, [])
+  expect(resultOf(await sync(TOWER, [other]))).toEqual([{ ready: 0, read: 1, failed: 0, dropped: 0 }])
+})
+
+test('keeps a source of an unknown registry for those who use it', async () => {
+  await sync(TOWER, [install('lamp', '1.0.0')])
+  const [source] = await library.store.listSources()
+  if (source === undefined) throw new Error('there is no source')
+  const { installedAt: _folder, registry: _registry, ...settings } = source.settings
+  await library.store.updateSource(source.id, { settings })
+  const lamp: WantedPackage = { address: 'pkg:npm/lamp@1.0.0', registries: ['https://npm.wrecker.example'] }
+  const stateFor = async (project: typeof TOWER) =>
+    (await planProject(library, project, [lamp], () => true)).packages.map(({ state }) => state)
+  expect(await stateFor(TOWER)).toEqual(['incomplete'])
+  expect(await stateFor(HARBOUR)).toEqual(['missing'])
+})
+
+test('names a source by a registry whose path has an @', async () => {
+  const settings = { registry: 'https://other.example', archive: `sha256-${'a'.repeat(64)}` }
+  await addSource(library, { url: 'pkg:npm/%40a/lamp@1.0.0', name: 'a/lamp', version: '1.0.0', settings })
+  const installedAt = join(modules, 'scoped')
+  writeFiles(installedAt, { 'package.json': JSON.stringify({ name: '@a/lamp', version: '1.0.0' }), 'README.md': '# L' })
+  await sync(TOWER, [{ address: 'pkg:npm/%40a/lamp@1.0.0', installedAt, registries: ['https://npm.example/@a/npm'] }])
+  expect(await listLabels()).toEqual(['a/lamp@1.0.0', 'npm.example/-a/npm/a/lamp@1.0.0'])
 })

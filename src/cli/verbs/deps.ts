@@ -130,7 +130,7 @@ function writeState(state: PackageState | undefined): string {
 
 /** The registries from which the library has the version of a package that the project cannot use. */
 function listElsewhere({ elsewhere }: PackageState): string[] {
-  return elsewhere.flatMap((source) => findRegistry(source) ?? []).map(registryUrlOf)
+  return elsewhere.map((source) => registryUrlOf(findRegistry(source) ?? 'an unknown registry'))
 }
 
 function packageRecord(one: ProjectPackage, state: PackageState | undefined): Record<string, unknown> {

@@ -81,7 +81,11 @@ export async function planProject(
     const elsewhere = known.filter((other) => other !== source)
     if (source === undefined) packages.push({ wanted: one, state: 'missing', otherVersions, elsewhere })
     else {
-      const isTyped = one.types === undefined || one.types.version === source.settings.types?.version
+      const isTyped =
+        one.types === undefined ||
+        one.types.version === source.settings.types?.version ||
+        // Reading it again would replace the text that others use by that of the folder of this project.
+        isUsedByOthers(source, project)
       const isCurrent = isTyped && (isReadInstalled(source) || findRegistry(source) !== undefined)
       const state = isCurrent && (await isComplete(library, source)) ? 'ready' : 'incomplete'
       packages.push({ wanted: one, source, state, otherVersions, elsewhere })
@@ -93,23 +97,32 @@ export async function planProject(
 
 /** The source of a package that a project can use: by its lock file, else by its registry, else if that is not known. */
 async function chooseSource(
-  { trees }: Pick<Library, 'trees'>,
+  library: Pick<Library, 'store' | 'trees'>,
   project: ProjectName,
   wanted: WantedPackage,
   known: readonly Source[],
 ): Promise<Source | undefined> {
   if (known.length === 0) return undefined
-  const { hashes = [], registries = (await trees?.listRegistries(wanted.address)) ?? [] } = wanted
+  const { hashes = [], registries = (await library.trees?.listRegistries(wanted.address)) ?? [] } = wanted
   const isOfRegistry = (source: Source, registry: string) => {
     // The first registry that has a package counts. Only a project that has asked them all may use the others.
     return registry === registries[0] || (registries.includes(registry) && isUsedBy(source, project))
   }
   const usable = known.filter((source) => hasArchive(source, hashes) !== false)
-  return (
+  const found =
     usable.find((source) => hasArchive(source, hashes) === true) ??
     usable.find((source) => !isReadInstalled(source) && isOfRegistry(source, findRegistry(source) ?? '')) ??
-    usable.find((source) => isReadInstalled(source) || findRegistry(source) === undefined)
-  )
+    usable.find(isReadInstalled)
+  if (found !== undefined) return found
+  const unknown = usable.find((source) => findRegistry(source) === undefined)
+  // It is read again, which must not change what others use.
+  const isFree = unknown !== undefined && (!isUsedByOthers(unknown, project) || !(await isComplete(library, unknown)))
+  return isFree ? unknown : undefined
+}
+
+/** Whether a source belongs to the user or to another project. */
+function isUsedByOthers({ settings: { isDependency = false, projects = [] } }: Source, project: ProjectName): boolean {
+  return !isDependency || projects.some(({ name, folder }) => folder !== project.folder || name !== project.name)
 }
 
 /** Whether the library has recorded that a project uses a source. */

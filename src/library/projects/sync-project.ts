@@ -193,7 +193,7 @@ async function addPackage(
   const input = { url: address, version: version ?? undefined, settings }
   const place = registry ?? wanted.registries?.[0]
   if (isConflict && place !== undefined) {
-    return addSource(library, { ...input, name: `${registryUrlOf(place).replace(/^https?:\/\//, '')}/${name}` })
+    return addSource(library, { ...input, name: toName(`${registryUrlOf(place).replace(/^https?:\/\//, '')}/${name}`) })
   }
   try {
     return await addSource(library, { ...input, name })
