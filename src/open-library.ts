@@ -229,22 +229,18 @@ function openTrees(
     openDownloads: async () => {
       const { openDownloads } = await import('./fetch/download.ts')
       const { customRegistryOrigins } = await import('./ingest/registries.ts')
+      const { writeBasic } = await import('./project/clients/client-settings.ts')
       const known = await registries()
       const origins = customRegistryOrigins(known)
       const { registryToken, proxy } = options
       const authorize = (url: URL, type: keyof Registries | undefined) => {
         const token = registryToken?.(url.host) ?? registryToken?.(url.hostname)
-        if (token !== undefined) return writeAuthorization(token)
+        if (token !== undefined) return token.includes(':') ? writeBasic(token) : `Bearer ${token}`
         return type === undefined ? undefined : known.authorize?.(url, type)
       }
       return openDownloads({ userAgent, allowance, origins, proxy, authorize })
     },
   })
-}
-
-/** The header for a token, or for `name:password`. */
-function writeAuthorization(token: string): string {
-  return token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`
 }
 
 async function openStore(options: LibraryOptions): Promise<SqliteStore | PostgresStore> {

@@ -17,6 +17,7 @@ import type { RegistriesOption } from '../library/ports/registries.ts'
 import { labelOf, type Source } from '../library/source.ts'
 import type { ConnectionOptions, EmbeddingOptions, RerankingOptions } from '../open-connections.ts'
 import type { LibraryOptions, OpenLibrary } from '../open-library.ts'
+import type { ProjectReaderSettings } from '../project/open-project.ts'
 import { type Config, flagName, SETTINGS, type SettingName, variableName } from '../settings/settings.ts'
 import { redactValue } from '../settings/write-value.ts'
 import { VERSION } from '../version.ts'
@@ -113,6 +114,20 @@ export function registriesOf(
   return async () => {
     const { readRegistries } = await import('../project/clients/read-registries.ts')
     return readRegistries(configured, { ...clientPlaces(), ...(project === undefined ? {} : { project }) })
+  }
+}
+
+/** The settings of package managers for reading a project: those of the user, and for the registries those of the project too. */
+export function projectSettingsOf(
+  config: Pick<EffectiveConfig, 'values' | 'origins'>,
+  project: string,
+): ProjectReaderSettings {
+  return {
+    registries: registriesOf(config, project),
+    findMavenRepository: async () => {
+      const { findLocalRepository } = await import('../project/clients/maven-settings.ts')
+      return findLocalRepository(clientPlaces())
+    },
   }
 }
 

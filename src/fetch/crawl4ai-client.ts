@@ -1,6 +1,6 @@
 import { PharosError } from '../core/errors.ts'
 import { cleanLine } from '../core/extract/metadata/line.ts'
-import { asList } from '../core/json/is-json-object.ts'
+import { listOf } from '../core/json/fields.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
 import type { Clock } from '../crawl/ports.ts'
 import {
@@ -234,7 +234,7 @@ function createFailedPage(url: string, serviceMessage: string): CrawledPage {
 function parseResult(answer: unknown, requestedUrl: string, headers: Readonly<Record<string, string>>): CrawledPage {
   const { success, results } = fieldsOf(answer)
   if (success !== true) throw badAnswerError('reports a failure')
-  const [first] = asList(results)
+  const [first] = listOf(results)
   if (first === undefined) throw badAnswerError('contains no result')
   const result = fieldsOf(first)
   const { title, description } = fieldsOf(result['metadata'])
@@ -252,9 +252,9 @@ function parseResult(answer: unknown, requestedUrl: string, headers: Readonly<Re
     title: textOf(title),
     description: textOf(description),
     timestamp: textOf(result['crawl_timestamp']),
-    internalLinkCount: asList(internal).length,
-    externalLinkCount: asList(external).length,
-    links: [...asList(internal), ...asList(external)].flatMap((link) => findTarget(link, url)),
+    internalLinkCount: listOf(internal).length,
+    externalLinkCount: listOf(external).length,
+    links: [...listOf(internal), ...listOf(external)].flatMap((link) => findTarget(link, url)),
   }
 }
 

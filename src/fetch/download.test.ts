@@ -133,7 +133,12 @@ test('sends a token only to its host, and only over https or to this machine', a
     response.writeHead(302, { location: `${other}/a` }).end()
   })
   const { host } = new URL(origin)
-  const headersOf: Record<string, string> = { [host]: 'Bearer s3cret', 'lamp.example': 'Basic s3cret' }
+  const headersOf: Record<string, string> = {
+    [host]: 'Bearer s3cret',
+    // A registry must not choose what is requested with the token of another one.
+    [new URL(other).host]: 'Bearer 0ther',
+    'lamp.example': 'Basic s3cret',
+  }
   const { registry, web } = open({ authorize: (url) => headersOf[url.host], origins: [origin, other] })
   const headers = { 'x-lamp': 'lit' }
   expect(await fetchText(registry, `${origin}/a`, { headers })).toBe('the archive')

@@ -138,10 +138,11 @@ function createDownload(
     const { origin } = url
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const step = await withDownloadErrors(url, request, timeout, () => {
-        const extraHeaders = {
-          ...(url.origin === origin ? request.headers : {}),
-          ...writeAuthorization(url, authorize?.(url, request.registryType)),
-        }
+        // A registry could redirect to another one for which there is a token too, and so choose what is requested with it.
+        const isOwnOrigin = url.origin === origin
+        const extraHeaders = isOwnOrigin
+          ? { ...request.headers, ...writeAuthorization(url, authorize?.(url, request.registryType)) }
+          : {}
         const isRegistry = authorize !== undefined
         return requestOnce(agent, url, { request, userAgent, signal, timeout, extraHeaders, isRegistry })
       })

@@ -29,7 +29,15 @@ test.each<[string, Pick<PackageArchive, 'kind' | 'url'>, string | undefined]>([
   const name = parsePackageUrl(address)
   if (name === undefined) throw new Error(address)
   const integrity = { algorithm: 'sha256', digest: '' } as const
-  const archive: PackageArchive = { kind, url, version: '1.0', format: 'tar', integrity, isPublic: true }
+  const archive: PackageArchive = {
+    kind,
+    url,
+    version: '1.0',
+    format: 'tar',
+    integrity,
+    registry: 'https://registry.example',
+    isPublic: true,
+  }
   expect(pageOf(name, archive, 'lamp-1.0/')?.('src/a b.rs')).toBe(page)
   expect(pageOf(name, { ...archive, isPublic: false }, 'lamp-1.0/')).toBeUndefined()
 })

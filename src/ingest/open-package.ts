@@ -1,4 +1,5 @@
 import { PharosError } from '../core/errors.ts'
+import { isListed, writeIntegrity } from '../core/integrity.ts'
 import { writeList } from '../core/text/list.ts'
 import {
   type PackageName,
@@ -9,7 +10,7 @@ import {
 } from '../core/url/package-url.ts'
 import { encodePath, normalizeFolder, writeInnerUrl } from '../core/url/tree-url.ts'
 import type { Download } from '../library/ports/download.ts'
-import type { RegistriesOption } from '../library/ports/registries.ts'
+import { listRegistries, type RegistriesOption, registryTypeOf, registryUrlOf } from '../library/ports/registries.ts'
 import type { OpenTree, TreeEntry, TreeFacts, TreeOptions } from '../library/ports/tree.ts'
 import { hasDeclarations, sourceOfPage, withApiPages, withTypes } from './api-pages.ts'
 import type { ArchiveContent } from './archive/content.ts'
@@ -18,6 +19,7 @@ import {
   type ArchiveSourceOptions,
   contentBelow,
   openDownloadedArchive,
+  requireLocked,
   topFolderOf,
   withSourceErrors,
 } from './archive/source.ts'
@@ -27,7 +29,7 @@ import { createKnownContent } from './known-content.ts'
 import { findSkippedFolder, judgePackageFile } from './package-files.ts'
 import { readDocumentation, writePackagePage } from './package-links.ts'
 import type { FilePages } from './read-file-page.ts'
-import { findPackage, listRegistryHosts, withTokens } from './registries.ts'
+import { findPackage, withTokens } from './registries.ts'
 import type { PackageArchive, PackageKind } from './registry/package-archive.ts'
 
 /** Options for opening packages. */
@@ -42,10 +44,11 @@ export interface PackageOptions extends ArchiveSourceOptions {
 export async function describePackage(
   address: string,
   options: PackageOptions,
-  { signal }: TreeOptions = {},
+  treeOptions: TreeOptions = {},
 ): Promise<TreeFacts> {
-  const { name, archive } = await findArchive(address, options, signal)
-  return { url: writePackageUrl(name), name: packageTitle(name), version: archive.version }
+  const { name, archive } = await findArchive(address, options, treeOptions)
+  const { version, registry, integrity } = archive
+  return { url: writePackageUrl(name), name: packageTitle(name), version, registry, archive: writeIntegrity(integrity) }
 }
 
 /** Opens a package as a tree of its files that are worth reading. */
@@ -53,16 +56,17 @@ export async function openPackage(
   address: string,
   pages: FilePages,
   options: PackageOptions,
-  { profile = 'library', path = null, installedAt, types, readLastRows, signal }: TreeOptions = {},
+  treeOptions: TreeOptions = {},
 ): Promise<OpenTree> {
-  const installed = await openInstalledPackage(address, pages, options, { profile, path, installedAt, types })
+  const { profile = 'library', path = null, hashes = [], readLastRows, signal } = treeOptions
+  const installed = await openInstalledPackage(address, pages, options, treeOptions)
   if (installed !== undefined) return installed
-  const { name, archive, download } = await findArchive(address, options, signal)
-  const { format, integrity, version, kind } = archive
-  const request = { address, format, integrity, ...(signal === undefined ? {} : { signal }) }
+  const { name, archive, download } = await findArchive(address, options, treeOptions)
+  const { format, integrity, version, kind, registry } = archive
+  const request = { address, format, integrity, hashes, ...(signal === undefined ? {} : { signal }) }
   const folder = normalizeFolder(path)
   const url = writePackageUrl(name)
-  const stamp = `${integrity.algorithm}-${integrity.digest}`
+  const stamp = writeIntegrity(integrity)
   const open = async () => {
     const { content } = await openDownloadedArchive(download, archive.url, request, options)
     try {
@@ -75,7 +79,9 @@ export async function openPackage(
       throw error
     }
   }
-  const rows = (await readLastRows?.()) ?? []
+  // A lock file whose digests cannot be compared with that of the registry needs the archive itself.
+  const isChecked = hashes.length === 0 || isListed(stamp, hashes) === true
+  const rows = isChecked ? ((await readLastRows?.()) ?? []) : []
   const known = createKnownContent(rows, stamp, async () => (await open()).content)
   const knownUrls = new Map(rows.map((row) => [row.key, row.url]))
   const { top, documentation, content } =
@@ -100,6 +106,8 @@ export async function openPackage(
   })
   return {
     ...tree,
+    registry,
+    archive: stamp,
     ...(archive.isPublic && { packagePage: writePackagePage(name, version) }),
     ...(documentation !== undefined && { documentation }),
   }
@@ -167,22 +175,28 @@ interface NamedArchive {
 async function findArchive(
   address: string,
   { registries: given = PUBLIC_REGISTRIES, openDownload }: PackageOptions,
-  signal: AbortSignal | undefined,
+  { registries: chosen, hashes = [], signal }: TreeOptions,
 ): Promise<NamedArchive> {
   const name = parsePackageUrl(address)
   if (name === undefined) {
     const problem = 'it names no package of npm, PyPI, crates.io, Maven or Go'
     throw new PharosError('URL_INVALID', { url: address, problem })
   }
-  const registries = typeof given === 'function' ? await given() : given
+  const configured = typeof given === 'function' ? await given() : given
+  const broken = name.type === 'golang' ? undefined : configured.broken?.[registryTypeOf(name.type)]
+  if (broken !== undefined) throw broken
+  const registries = chosen ?? listRegistries(name, configured)
   const download = withTokens(await openDownload(), name)
-  const archive = await withSourceErrors(address, () => findPackage(name, registries, download, signal)).catch(
-    (error: unknown) => {
-      if (!(error instanceof PharosError) || error.code !== 'SOURCE_NOT_FOUND') throw error
-      const advice = `${writeList(listRegistryHosts(name, registries))} has no package ${packageTitle(name)}; check its name`
-      throw new PharosError('SOURCE_NOT_FOUND', { path: address, advice }, { cause: error })
-    },
-  )
+  const archive = await withSourceErrors(address, async () => {
+    const found = await findPackage(name, registries, { download, signal, hashes })
+    requireLocked(found.integrity, hashes)
+    return found
+  }).catch((error: unknown) => {
+    if (!(error instanceof PharosError) || error.code !== 'SOURCE_NOT_FOUND') throw error
+    const hosts = registries.map((registry) => new URL(registryUrlOf(registry)).host)
+    const advice = `${writeList(hosts)} has no package ${packageTitle(name)}; check its name`
+    throw new PharosError('SOURCE_NOT_FOUND', { path: address, advice }, { cause: error })
+  })
   return { name, archive, download }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PUBLIC_REGISTRIES, parsePackageUrl } from '../core/url/package-url.ts'
 import { type Download, DownloadError } from '../library/ports/download.ts'
-import type { PackageRegistries } from '../library/ports/registries.ts'
+import { listRegistries, type PackageRegistries } from '../library/ports/registries.ts'
 import { findPackage } from './registries.ts'
 
 const SHA1 = 'a'.repeat(40)
@@ -20,7 +20,8 @@ async function find(address: string, registries: Partial<PackageRegistries>, fil
   }
   const name = parsePackageUrl(address)
   if (name === undefined) throw new Error(`${address} is no package`)
-  const found = await findPackage(name, { ...PUBLIC_REGISTRIES, ...registries }, download).catch(
+  const listed = listRegistries(name, { ...PUBLIC_REGISTRIES, ...registries })
+  const found = await findPackage(name, listed, { download, signal: undefined, hashes: [] }).catch(
     (error: unknown) => error as Error,
   )
   return { found, requested }

@@ -4,32 +4,27 @@ import satisfies from 'semver/functions/satisfies.js'
 import valid from 'semver/functions/valid.js'
 import maxSatisfying from 'semver/ranges/max-satisfying.js'
 import { ArchiveError } from '../core/archive/archive-error.ts'
-import {
-  type PackageName,
-  type PackageType,
-  PUBLIC_REGISTRIES,
-  packageTitle,
-  type Registries,
-} from '../core/url/package-url.ts'
+import { type Integrity, parseDigest, parseSri } from '../core/integrity.ts'
+import { entriesOf, fieldOf, textOf } from '../core/json/fields.ts'
+import { type PackageName, PUBLIC_REGISTRIES, packageTitle, type Registries } from '../core/url/package-url.ts'
 import type { Download } from '../library/ports/download.ts'
-import type { PackageRegistries } from '../library/ports/registries.ts'
-import type { Integrity } from './archive/source.ts'
+import {
+  normalizeRegistry,
+  type PackageRegistries,
+  registryTypeOf,
+  registryUrlOf,
+  SIMPLE_INDEX,
+} from '../library/ports/registries.ts'
 import { readPomLinks } from './package-links.ts'
 import {
   answerError,
   archiveOf,
-  asRecord,
-  baseOf,
   fetchJson,
   fetchText,
-  fieldOf,
   isMissing,
   parseJson,
   type RegistryAccess,
-  readHex,
-  readSri,
   readText,
-  textOf,
   VersionMissingError,
   versionError,
 } from './registry/answers.ts'
@@ -42,27 +37,26 @@ import { findInSimpleIndex, findPypi } from './registry/pypi.ts'
  */
 export async function findPackage(
   name: PackageName,
-  registries: PackageRegistries,
-  download: Download,
-  signal?: AbortSignal,
+  registries: readonly string[],
+  access: RegistryAccess,
 ): Promise<PackageArchive> {
   if (name.type === 'golang') {
     throw new ArchiveError('it is not in the module cache of Go: run `go mod download` in its project', {
       advice: 'then run `pharos deps --add` there',
     })
   }
-  const type = registryOf(name.type)
-  const broken = registries.broken?.[type]
-  if (broken !== undefined) throw broken
-  let missing: unknown
-  for (const registry of listRegistries(name, registries)) {
+  const type = registryTypeOf(name.type)
+  let missing: unknown = new ArchiveError('it is not installed there any more, and its registry is not known', {
+    advice: 'its pages stay in the library; to read it from a registry, remove it and add it again',
+  })
+  for (const registry of registries) {
     try {
-      const found = await FINDERS[type](name, registry, { download, signal })
-      return { ...found, isPublic: isPublicRegistry(registry, type) }
+      const found = await FINDERS[type](name, registry, access)
+      return { ...found, registry, isPublic: isPublicRegistry(registry, type) }
     } catch (error) {
       if (!isMissing(error) && !(error instanceof VersionMissingError)) throw error
       // A registry that has other versions says more than one that does not know the package.
-      if (missing === undefined || isMissing(missing)) missing = error
+      if (!(missing instanceof VersionMissingError)) missing = error
     }
   }
   throw missing
@@ -73,22 +67,11 @@ const FINDERS: Readonly<
 > = {
   npm: findNpm,
   pypi: (name, registry, access) => {
-    const simple = registry.startsWith(SIMPLE) ? registry.slice(SIMPLE.length) : undefined
-    return simple === undefined ? findPypi(name, registry, access) : findInSimpleIndex(name, baseOf(simple), access)
+    const find = registry.startsWith(SIMPLE_INDEX) ? findInSimpleIndex : findPypi
+    return find(name, registryUrlOf(registry), access)
   },
   crates: findCrate,
   maven: findMaven,
-}
-
-/** Marks an index that has lists of files only (https://packaging.python.org/en/latest/specifications/simple-repository-api/). */
-const SIMPLE = 'simple+'
-
-/** The registries of a package, in the order in which they are asked. */
-function listRegistries(name: PackageName, registries: PackageRegistries): readonly string[] {
-  if (name.type === 'golang') return []
-  const type = registryOf(name.type)
-  const scoped = type === 'npm' && name.namespace !== null ? registries.npmScopes?.get(name.namespace) : undefined
-  return scoped === undefined ? [registries[type], ...(registries.further?.[type] ?? [])] : [scoped]
 }
 
 /** The origins of registries that the owner configured instead of the public ones; they may be private. */
@@ -98,46 +81,42 @@ export function customRegistryOrigins(registries: PackageRegistries): string[] {
     const all = [registries[type], ...(registries.further?.[type] ?? [])]
     return all.filter((registry) => !isPublicRegistry(registry, type))
   })
-  return [...custom, ...(registries.npmScopes?.values() ?? [])].map((registry) => new URL(baseOf(registry)).origin)
-}
-
-/** The name of the registry for a kind of packages. */
-function registryOf(type: Exclude<PackageType, 'golang'>): keyof Registries {
-  return type === 'cargo' ? 'crates' : type
+  return [...custom, ...(registries.npmScopes?.values() ?? [])].map((registry) => {
+    return new URL(registryUrlOf(normalizeRegistry(registry))).origin
+  })
 }
 
 /** Downloads with the tokens for the registries of a package. */
 export function withTokens(download: Download, { type }: PackageName): Download {
-  return type === 'golang' ? download : (request) => download({ ...request, registryType: registryOf(type) })
-}
-
-/** The hosts of a package's registries. */
-export function listRegistryHosts(name: PackageName, registries: PackageRegistries): string[] {
-  return listRegistries(name, registries).map((registry) => new URL(baseOf(registry)).host)
+  return type === 'golang' ? download : (request) => download({ ...request, registryType: registryTypeOf(type) })
 }
 
 function isPublicRegistry(registry: string, type: keyof Registries): boolean {
-  return baseOf(registry) === baseOf(PUBLIC_REGISTRIES[type])
+  return normalizeRegistry(registry) === normalizeRegistry(PUBLIC_REGISTRIES[type])
 }
 
 /** https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md */
 async function findNpm(name: PackageName, registry: string, access: RegistryAccess): Promise<FoundArchive> {
   const title = packageTitle(name)
-  const url = `${baseOf(registry)}/${title.replace('/', '%2f')}`
+  const url = `${registry}/${title.replace('/', '%2f')}`
   const accept = 'application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8'
   const answer = await fetchJson(url, access, accept)
   const versions = fieldOf(answer, 'versions')
-  const version = chooseNpm(Object.keys(asRecord(versions)), asRecord(fieldOf(answer, 'dist-tags')), name)
+  const version = chooseNpm(
+    entriesOf(versions).map(([key]) => key),
+    new Map(entriesOf(fieldOf(answer, 'dist-tags'))),
+    name,
+  )
   const dist = fieldOf(fieldOf(versions, version), 'dist')
-  const integrity = readSri(textOf(dist, 'integrity')) ?? readHex('sha1', textOf(dist, 'shasum'))
+  const integrity = parseSri(textOf(dist, 'integrity'))[0] ?? parseDigest('sha1', textOf(dist, 'shasum'))
   return archiveOf({ kind: 'npm', version, format: 'tar', url: textOf(dist, 'tarball'), integrity }, url, title)
 }
 
 /** Chooses as npm does: a version, a tag, otherwise the newest in a range, with `latest` preferred. */
-function chooseNpm(versions: readonly string[], tags: Readonly<Record<string, unknown>>, name: PackageName): string {
+function chooseNpm(versions: readonly string[], tags: ReadonlyMap<string, unknown>, name: PackageName): string {
   const wanted = name.version ?? 'latest'
-  const tagged = tags[wanted]
-  const latest = tags['latest']
+  const tagged = tags.get(wanted)
+  const latest = tags.get('latest')
   const isLatest = typeof latest === 'string' && versions.includes(latest) && satisfies(latest, wanted)
   const range = isLatest ? latest : maxSatisfying(versions, wanted)
   const found = versions.includes(wanted) ? wanted : typeof tagged === 'string' ? tagged : range
@@ -147,16 +126,15 @@ function chooseNpm(versions: readonly string[], tags: Readonly<Record<string, un
 
 /** https://doc.rust-lang.org/cargo/reference/registry-index.html */
 async function findCrate(name: PackageName, registry: string, access: RegistryAccess): Promise<FoundArchive> {
-  const index = baseOf(registry)
-  const config = await fetchJson(`${index}/config.json`, access)
-  const dl = textOf(config, 'dl')
-  if (dl === undefined) throw answerError(`${index}/config.json`)
-  const url = `${index}/${cratePrefix(name.name).toLowerCase()}/${name.name.toLowerCase()}`
+  const config = await fetchJson(`${registry}/config.json`, access)
+  const dl = textOf(config, 'dl') ?? ''
+  if (dl === '') throw answerError(`${registry}/config.json`)
+  const url = `${registry}/${cratePrefix(name.name).toLowerCase()}/${name.name.toLowerCase()}`
   const lines = (await fetchText(url, access)).split('\n').filter((line) => line.trim() !== '')
   const releases = lines.map((line) => parseJson(line, url))
   const release = chooseCrate(releases, name)
   const version = textOf(release, 'vers') ?? ''
-  const integrity = readHex('sha256', textOf(release, 'cksum'))
+  const integrity = parseDigest('sha256', textOf(release, 'cksum'))
   const target = writeCrateUrl(dl, textOf(release, 'name') ?? name.name, version, integrity?.digest ?? '')
   return archiveOf({ kind: 'crate', version, format: 'tar', url: target, integrity }, url, name.name)
 }
@@ -199,7 +177,7 @@ function writeCrateUrl(dl: string, crate: string, version: string, checksum: str
  */
 async function findMaven(name: PackageName, registry: string, access: RegistryAccess): Promise<FoundArchive> {
   const title = packageTitle(name)
-  const folder = `${baseOf(registry)}/${(name.namespace ?? '').replaceAll('.', '/')}/${name.name}`
+  const folder = `${registry}/${(name.namespace ?? '').replaceAll('.', '/')}/${name.name}`
   const version = name.version ?? (await findNewestMaven(name, `${folder}/maven-metadata.xml`, access))
   const release = encodeURIComponent(version)
   const pom = `${folder}/${release}/${name.name}-${release}.pom`
@@ -235,7 +213,7 @@ async function readChecksum(url: string, access: RegistryAccess): Promise<Integr
       if (isMissing(error)) return ''
       throw error
     })
-    const integrity = readHex(algorithm, /^\s*([0-9a-f]+)\b/i.exec(text)?.[1])
+    const integrity = parseDigest(algorithm, /^\s*([0-9a-f]+)\b/i.exec(text)?.[1])
     if (integrity !== undefined) return integrity
   }
   return undefined

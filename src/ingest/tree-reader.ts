@@ -7,12 +7,13 @@ import type { Kind } from '../core/model.ts'
 import { baseName } from '../core/text/path.ts'
 import { decodePart } from '../core/url/decode-part.ts'
 import { isFileUrl, isLocalUrl } from '../core/url/file-url.ts'
+import { PUBLIC_REGISTRIES, parsePackageUrl } from '../core/url/package-url.ts'
 import { parseTreeUrl } from '../core/url/parse-tree-url.ts'
 import type { GitAccess } from '../core/url/repository-url.ts'
 import { type TreeKind, treeKindOf } from '../core/url/tree-url.ts'
 import { isDocumentPage } from '../documents/formats.ts'
 import type { Downloads, ProxyTarget } from '../library/ports/download.ts'
-import type { RegistriesOption } from '../library/ports/registries.ts'
+import { listRegistries, type RegistriesOption } from '../library/ports/registries.ts'
 import type { OpenTree, TreeFacts, TreeOptions, TreeReader } from '../library/ports/tree.ts'
 import type { FilePages } from './read-file-page.ts'
 import type { FolderReaderOptions } from './read-folder.ts'
@@ -59,6 +60,7 @@ export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
       await close()
       return { url, name, ...(version === undefined ? {} : { version }) }
     },
+    listRegistries: (address) => listConfigured(address, options.registries ?? PUBLIC_REGISTRIES),
     watch: async (address, listener) => {
       const { watchFolder } = await import('./watch-folder.ts')
       return watchFolder(address, await pages.open(), options, listener)
@@ -69,6 +71,11 @@ export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
       await Promise.all([pages.close(), downloads.close()])
     },
   }
+}
+
+async function listConfigured(address: string, given: RegistriesOption): Promise<readonly string[]> {
+  const name = parsePackageUrl(address)
+  return name === undefined ? [] : listRegistries(name, typeof given === 'function' ? await given() : given)
 }
 
 /** Options of the openers. */

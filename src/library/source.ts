@@ -63,6 +63,10 @@ export interface SourceSettings {
   readonly machine?: string
   /** Folder of this machine in which the package is installed; it is read there, without a request. */
   readonly installedAt?: string
+  /** Registry of the package, without a user name and password. Later crawls ask no other. @default not known */
+  readonly registry?: string
+  /** Digest of the archive that was read; undefined if the package was read where it is installed. */
+  readonly archive?: string
   /** The `@types` package whose declarations become pages of the installed package, if it has none itself. @default none */
   readonly types?: InstalledTypes
   /** Projects that use this version of a package. @default none */

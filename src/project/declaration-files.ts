@@ -1,5 +1,6 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import type { DeclarationFiles } from '../core/check/module-graph.ts'
+import { readText } from './read-text.ts'
 
 /** Larger files are not read. The declarations of a browser have 2 MB. */
 const MAX_BYTES = 4_000_000
@@ -22,7 +23,7 @@ export function openDeclarationFiles(): DeclarationFiles {
   return {
     read(path) {
       const size = sizeOf(path)
-      return size === undefined || size > MAX_BYTES ? undefined : readText(path)
+      return size === undefined || size > MAX_BYTES ? undefined : readText(nativePath(path))
     },
     hasFile: (path) => sizeOf(path) !== undefined,
     findPackage(name, folder) {
@@ -55,15 +56,6 @@ function realPath(path: string): string | undefined {
     return slashPath(realpathSync(nativePath(path)))
   } catch {
     // It was removed.
-    return undefined
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(nativePath(path), 'utf8')
-  } catch {
-    // It cannot be read, so nothing is known about it.
     return undefined
   }
 }

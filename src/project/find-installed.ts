@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
@@ -8,6 +8,7 @@ import { tryParseJson } from '../core/json/try-parse-json.ts'
 import { escapeGoPath } from '../core/url/go-path.ts'
 import { normalizePypiName } from '../core/url/package-url.ts'
 import type { LockedPackage } from './locked-package.ts'
+import { readText } from './read-text.ts'
 
 /** Where the package managers of this user keep what they install. */
 export interface PackageFolders {
@@ -18,6 +19,8 @@ export interface PackageFolders {
   readonly virtualEnv?: string | undefined
   /** Folder in which Go keeps modules. @default go/pkg/mod in the home folder */
   readonly goModules?: string | undefined
+  /** Local repository of Maven. @default .m2/repository in the home folder */
+  readonly mavenRepository?: string | undefined
 }
 
 /** A package in the folder where it is installed. */
@@ -33,6 +36,7 @@ export function createInstalledFinder(
 ): (locked: LockedPackage) => InstalledAt | undefined {
   const { home, virtualEnv } = folders
   const { cargoHome = join(home, '.cargo'), goModules = join(home, 'go', 'pkg', 'mod') } = folders
+  const { mavenRepository = join(home, '.m2', 'repository') } = folders
   const environments = [
     join(project, '.venv'),
     join(project, 'venv'),
@@ -54,7 +58,7 @@ export function createInstalledFinder(
       vendored ??= new Set(readText(join(project, 'vendor', 'modules.txt'))?.split(/\r?\n/))
       return findGo(project, goModules, vendored, name, version)
     }
-    if (type === 'maven') return findMaven(join(home, '.m2', 'repository'), name, version)
+    if (type === 'maven') return findMaven(mavenRepository, name, version)
     // Another registry may have another package of this name.
     crates ??= listFolders(join(cargoHome, 'registry', 'src')).filter((path) => PUBLIC_CRATES.test(path))
     const found = crates.map((registry) => join(registry, `${name}-${version}`)).find((path) => existsSync(path))
@@ -97,15 +101,6 @@ function findVendoredCrate(project: string, name: string, version: string): stri
     const manifest = readText(join(folder, 'Cargo.toml')) ?? ''
     return new RegExp(`^version\\s*=\\s*"${escapeRegExp(version)}"`, 'm').test(manifest)
   })
-}
-
-/** The content of a file; undefined if it cannot be read. */
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
 }
 
 function findNpm(project: string, { name, version, range, folder }: LockedPackage): InstalledAt | undefined {

@@ -15,6 +15,10 @@ export interface LockedPackage {
   readonly isDev: boolean
   /** Folder in which the package is installed, relative to the lock file, if the file says so. */
   readonly folder?: string
+  /** Digests of its archives, of which a package has one of these: `sha512-<hexadecimal>`. */
+  readonly hashes?: readonly string[]
+  /** Address of the registry that the lock file names for it, unless that is the public one. */
+  readonly registry?: string
 }
 
 /** A package that is not in the list, and why. */

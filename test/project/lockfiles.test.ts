@@ -22,7 +22,8 @@ const projects = readdirSync(root, { recursive: true, encoding: 'utf8' })
 describe('readProject', () => {
   test.each(projects)('reads the packages of %s', async (path) => {
     const folder = join(root, path)
-    const { packages, skipped } = await readProject(folder)
+    const { packages: found, skipped } = await readProject(folder)
+    const packages = found.map(({ hashes: _, ...one }) => one)
     const expected = join(folder, 'expected.json')
     if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(expected, writeExpected({ packages, skipped }))
     expect({ packages, skipped }).toEqual(JSON.parse(readFileSync(expected, 'utf8')))
@@ -36,6 +37,43 @@ describe('readProject', () => {
     }
     expect([...counts].filter(([, count]) => count < 6)).toEqual([])
     expect(counts.size).toBeGreaterThan(14)
+  })
+
+  test.each([
+    'npm-lock-1/basic',
+    'npm-lock-3/scoped',
+    'pnpm-5.3/basic',
+    'pnpm-9.0/workspaces',
+    'yarn-1/scoped',
+    'bun/versions',
+    'cargo/single',
+    'by-hand/cargo/version-1',
+    'poetry/groups',
+    'pipfile/both',
+    'by-hand/uv/simple',
+    'by-hand/requirements/compiled',
+  ])('finds all digests that the lock file of %s has', async (path) => {
+    const folder = join(root, path)
+    const { packages, files } = await readProject(folder)
+    const text = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n')
+    const written = [
+      ...[...text.matchAll(/(?:--hash=|hash = "|^ *")(sha256):([0-9a-f]{64})/gm)].map(
+        ([, name, hex]) => `${name}-${hex}`,
+      ),
+      ...[...text.matchAll(/^(?:checksum|"checksum .*") = "([0-9a-f]{64})"/gm)].map(([, hex]) => `sha256-${hex}`),
+      ...[...text.matchAll(/\b(sha512|sha1)-([\w+/]+=*)/g)].map(([, name, base64 = '']) => {
+        return `${name}-${Buffer.from(base64, 'base64').toString('hex')}`
+      }),
+    ]
+    const found = new Set(packages.flatMap(({ hashes = [] }) => hashes))
+    expect(found.size).toBeGreaterThan(0)
+    expect([...found].toSorted(compareUtf8)).toEqual([...new Set(written)].toSorted(compareUtf8))
+  })
+
+  test.each(['yarn-4/basic', 'go/direct', 'package-json/basic'])('finds no digests in %s', async (path) => {
+    const { packages } = await readProject(join(root, path))
+    expect(packages.length).toBeGreaterThan(0)
+    expect(packages.filter(({ hashes }) => hashes !== undefined)).toEqual([])
   })
 
   test.each(projects.filter((path) => existsSync(join(root, path, 'go.sum'))))(

@@ -1,7 +1,10 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
+import { PUBLIC_ONLY } from '../../src/fetch/addresses.ts'
+import { openDownloads } from '../../src/fetch/download.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
+import { crawlSource } from '../../src/library/crawl/crawl-source.ts'
 import { choosePackages, createUseCheck } from '../../src/library/projects/choose-packages.ts'
 import { listUnused, planProject, type WantedPackage } from '../../src/library/projects/plan-project.ts'
 import { type SyncEvent, syncProject } from '../../src/library/projects/sync-project.ts'
@@ -20,8 +23,8 @@ let modules = ''
 
 beforeEach(async () => {
   modules = createTempFolder()
-  const openDownloads = () => Promise.reject(new Error('the registry cannot be reached'))
-  library = { ...(await openTestLibrary(await createLibraryPath())), trees: openReader({ openDownloads }) }
+  const refuse = () => Promise.reject(new Error('the registry cannot be reached'))
+  library = { ...(await openTestLibrary(await createLibraryPath())), trees: openReader({ openDownloads: refuse }) }
 })
 
 /** Installs a package, and returns how a project asks for it. */
@@ -213,4 +216,96 @@ test('a stopped synchronisation keeps what it has read, and the next one goes on
   expect(await listLabels()).toEqual(['lamp@1.0.0'])
   fs.rmSync(wanted[0]?.installedAt ?? '', { recursive: true })
   expect(resultOf(await sync(TOWER, wanted))).toEqual([{ ready: 1, read: 1, failed: 0, dropped: 0 }])
+})
+
+test('asks no registry that only the settings of the project name, and says what to do', async () => {
+  const wanted: WantedPackage = { address: 'pkg:npm/lamp@1.0.0', registries: ['https://npm.wrecker.example'] }
+  const [, failed] = await sync(TOWER, [wanted])
+  expect(failed).toMatchObject({ type: 'failed', wanted })
+  expect(failed).toHaveProperty(
+    'problem',
+    expect.stringContaining('the settings of its project name the registry https://npm.wrecker.example'),
+  )
+  expect(await listLabels()).toEqual([])
+})
+
+test('reads an installed package whatever registry the project names, and asks none for it later', async () => {
+  const lamp = { ...install('lamp', '1.0.0'), registries: ['https://npm.wrecker.example'] }
+  await sync(TOWER, [lamp])
+  const [source] = await library.store.listSources()
+  expect(source?.settings).toMatchObject({ installedAt: lamp.installedAt })
+  expect(source?.settings).not.toHaveProperty('registry')
+  fs.rmSync(lamp.installedAt ?? '', { recursive: true })
+  const trees = openReader({
+    openDownloads: async () => openDownloads({ userAgent: 'Pharos/0.0.0', allowance: PUBLIC_ONLY, origins: [] }),
+  })
+  const crawl = async () => {
+    if (source === undefined) throw new Error('there is no source')
+    for await (const _ of crawlSource(
+      { ...library, trees },
+      source,
+      { kind: 'recrawl' },
+      new AbortController().signal,
+    ));
+  }
+  await expect(crawl()).rejects.toThrow('it is not installed there any more, and its registry is not known')
+})
+
+test('reads a package again whose registry an earlier version did not record, unless it has a public page', async () => {
+  const lamp: WantedPackage = { address: 'pkg:npm/lamp@1.0.0', registries: ['https://registry.npmjs.org'] }
+  await sync(TOWER, [install('lamp', '1.0.0')])
+  const [source] = await library.store.listSources()
+  if (source === undefined) throw new Error('there is no source')
+  const stateOf = async (change: Partial<Source['settings']>) => {
+    const { installedAt: _folder, registry: _registry, ...settings } = source.settings
+    await library.store.updateSource(source.id, { settings: { ...settings, ...change } })
+    return (await planProject(library, TOWER, [lamp], () => true)).packages.map(({ state }) => state)
+  }
+  expect(await stateOf({})).toEqual(['incomplete'])
+  expect(await stateOf({ packagePage: 'https://www.npmjs.com/package/lamp/v/1.0.0' })).toEqual(['ready'])
+  expect(await stateOf({ registry: 'https://npm.wrecker.example' })).toEqual(['missing'])
+  expect(await stateOf({ registry: 'https://registry.npmjs.org' })).toEqual(['ready'])
+})
+
+test('takes a package of a further registry only after asking the first', async () => {
+  const registries = ['simple+https://first.example', 'https://pypi.org']
+  const wanted: WantedPackage = { address: 'pkg:pypi/lamp@1.0.0', registries }
+  const settings = { registry: 'https://pypi.org', archive: `sha256-${'a'.repeat(64)}` }
+  const source = await addSource(library, { url: wanted.address, version: '1.0.0', settings })
+  const choose = async () => (await planProject(library, TOWER, [wanted], () => true)).packages.map((one) => one.source)
+  expect(await choose()).toEqual([undefined])
+  await library.store.updateSource(source.id, { settings: { ...source.settings, projects: [TOWER] } })
+  expect(await choose()).toMatchObject([{ id: source.id }])
+})
+
+test('does not replace what others use by the folder of a project with other declarations', async () => {
+  const typesOf = (version: string) => ({ folder: join(modules, `types-${version}`), version })
+  const lamp = { ...install('lamp', '1.0.0'), types: typesOf('1.0.0') }
+  await sync(TOWER, [lamp])
+  const other = { ...install('lamp', '1.0.0'), types: typesOf('2.0.0') }
+  expect(resultOf(await sync(HARBOUR, [other]))).toEqual([{ ready: 1, read: 0, failed: 0, dropped: 0 }])
+  await sync(HARBOUR, [])
+  expect(resultOf(await sync(TOWER, [other]))).toEqual([{ ready: 0, read: 1, failed: 0, dropped: 0 }])
+})
+
+test('keeps a source of an unknown registry for those who use it', async () => {
+  await sync(TOWER, [install('lamp', '1.0.0')])
+  const [source] = await library.store.listSources()
+  if (source === undefined) throw new Error('there is no source')
+  const { installedAt: _folder, registry: _registry, ...settings } = source.settings
+  await library.store.updateSource(source.id, { settings })
+  const lamp: WantedPackage = { address: 'pkg:npm/lamp@1.0.0', registries: ['https://npm.wrecker.example'] }
+  const stateFor = async (project: typeof TOWER) =>
+    (await planProject(library, project, [lamp], () => true)).packages.map(({ state }) => state)
+  expect(await stateFor(TOWER)).toEqual(['incomplete'])
+  expect(await stateFor(HARBOUR)).toEqual(['missing'])
+})
+
+test('names a source by a registry whose path has an @', async () => {
+  const settings = { registry: 'https://other.example', archive: `sha256-${'a'.repeat(64)}` }
+  await addSource(library, { url: 'pkg:npm/%40a/lamp@1.0.0', name: 'a/lamp', version: '1.0.0', settings })
+  const installedAt = join(modules, 'scoped')
+  writeFiles(installedAt, { 'package.json': JSON.stringify({ name: '@a/lamp', version: '1.0.0' }), 'README.md': '# L' })
+  await sync(TOWER, [{ address: 'pkg:npm/%40a/lamp@1.0.0', installedAt, registries: ['https://npm.example/@a/npm'] }])
+  expect(await listLabels()).toEqual(['a/lamp@1.0.0', 'npm.example/-a/npm/a/lamp@1.0.0'])
 })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -107,6 +108,8 @@ describe('a package of npm', () => {
       url: 'pkg:npm/lamp@%5E1',
       name: 'lamp',
       version: '1.0.0',
+      registry: registry.registries.npm.replace(/\/$/, ''),
+      archive: expect.stringMatching(/^sha512-[0-9a-f]{128}$/),
     })
     expect(registry.requestedPaths).toEqual(['/npm/lamp'])
   })
@@ -320,4 +323,46 @@ test('a version that was read is not downloaded again, except in a full recrawl'
   registry.publishNpm('lamp', '1.1.0', packNpm('lamp', { 'README.md': '# Lamp\n\nAll new.\n' }))
   expect((await crawl({ kind: 'recrawl' })).summary).toMatchObject({ end: 'completed', indexed: 1 })
   expect(countDownloads()).toBe(3)
+})
+
+describe('the digests of a lock file', () => {
+  const hashOf = (algorithm: string, bytes: Uint8Array) => {
+    return `${algorithm}-${createHash(algorithm).update(bytes).digest('hex')}`
+  }
+  const openLocked = (address: string, ...hashes: readonly string[]) => openTree(address, options(), { hashes })
+  const other = Buffer.from('another archive')
+
+  test('must have that of an npm archive, also by another algorithm than that of the registry', async () => {
+    const tarball = pack('lamp.tgz', { 'package/README.md': '# Lamp\n' })
+    registry.publishNpm('lamp', '1.0.0', tarball)
+    for (const algorithm of ['sha512', 'sha256', 'sha1']) {
+      const tree = await openLocked('pkg:npm/lamp@1.0.0', hashOf(algorithm, other), hashOf(algorithm, tarball))
+      expect(await listTree(tree)).toEqual({ 'README.md': 'file' })
+      await expect(openLocked('pkg:npm/lamp@1.0.0', hashOf(algorithm, other))).rejects.toMatchObject({
+        code: 'SOURCE_UNREADABLE',
+        details: { problem: `its archive does not have the ${algorithm} that the lock file states` },
+      })
+    }
+  })
+
+  test('choose the archive of a package of PyPI, and refuse all others', async () => {
+    const sdist = pack('lamp.tar.gz', { 'lamp-1.0/README.md': '# Lamp\n' })
+    const wheel = pack('lamp.whl.zip', { 'lamp/__init__.py': 'def light(): pass\n' })
+    registry.publishPypi('lamp', '1.0', { 'lamp-1.0.tar.gz': sdist, 'lamp-1.0-py3-none-any.whl': wheel })
+    const simple = { ...options(), registries: { ...registry.registries, pypi: `simple+${registry.simpleIndex}` } }
+    for (const found of [options(), simple]) {
+      const openFound = (hash: string) => openTree('pkg:pypi/lamp@1.0', found, { hashes: [hash] })
+      expect(await listTree(await openFound(hashOf('sha256', sdist)))).toEqual({ 'README.md': 'file' })
+      expect(await listTree(await openFound(hashOf('sha256', wheel)))).toEqual({ 'lamp/__init__.py': 'file' })
+      await expect(openFound(hashOf('sha256', other))).rejects.toThrow('the sha256 that the lock file states')
+    }
+  })
+
+  test('must have that of a crate', async () => {
+    const crate = pack('lamp.crate.tgz', { 'lamp-1.0.0/README.md': '# Lamp\n' })
+    registry.publishCrate('lamp', '1.0.0', crate)
+    expect(await openLocked('pkg:cargo/lamp@1.0.0', hashOf('sha256', crate))).toMatchObject({ version: '1.0.0' })
+    const refused = openLocked('pkg:cargo/lamp@1.0.0', hashOf('sha256', other))
+    await expect(refused).rejects.toThrow('the sha256 that the lock file states')
+  })
 })

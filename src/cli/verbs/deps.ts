@@ -4,6 +4,7 @@ import { packageFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
 import type { Library } from '../../library/library.ts'
 import type { ProjectPackage, ProjectPackages } from '../../library/ports/projects.ts'
+import { registryUrlOf } from '../../library/ports/registries.ts'
 import {
   choosePackages,
   createUseCheck,
@@ -19,11 +20,12 @@ import {
   titleOf,
 } from '../../library/projects/plan-project.ts'
 import { labelOf } from '../../library/source.ts'
+import { findRegistry } from '../../library/sources/package-origin.ts'
 import { openProjectReader } from '../../project/open-project.ts'
 import { ChecksFailedError } from '../checks-failed-error.ts'
 import { type CrawlContext, withCrawlContext } from '../foreground-crawl.ts'
-import { addLibraryOptions, FETCH_SETTINGS, printableLabel } from '../library.ts'
-import { type CommonFlags, collectList } from '../options/options.ts'
+import { addLibraryOptions, FETCH_SETTINGS, printableLabel, projectSettingsOf } from '../library.ts'
+import { type CommonFlags, collectList, configOf } from '../options/options.ts'
 import { countOf, printableLine, type Streams, type Terminal } from '../terminal.ts'
 import { alignColumns } from '../text/columns.ts'
 import { writeDocumentationAdvice } from '../text/summary.ts'
@@ -58,7 +60,9 @@ export function addDeps(program: Command, streams: Streams): void {
     const path = resolve(folder ?? '.')
     const work = async (crawling: CrawlContext) => {
       if (flags.prune === true) return prune(crawling, flags)
-      const project = await openProjectReader(packageFolders()).read(folder ?? '.')
+      const project = await openProjectReader(packageFolders(), projectSettingsOf(configOf(command), path)).read(
+        folder ?? '.',
+      )
       for (const note of project.notes) crawling.terminal.note(printableLine(note))
       const chosen = choosePackages(project.packages, flags)
       if (flags.add === true || flags.sync === true) await take(crawling, project, chosen)
@@ -119,8 +123,14 @@ function writeRow(
 
 function writeState(state: PackageState | undefined): string {
   if (state === undefined) return 'cannot be read'
-  const others = state.otherVersions.length === 0 ? '' : `, has ${state.otherVersions.join(', ')}`
-  return state.state === 'ready' ? 'yes' : state.state === 'incomplete' ? 'incomplete' : `no${others}`
+  if (state.state !== 'missing') return state.state === 'ready' ? 'yes' : 'incomplete'
+  const others = [...state.otherVersions, ...listElsewhere(state).map((registry) => `it from ${registry}`)]
+  return others.length === 0 ? 'no' : `no, has ${others.join(', ')}`
+}
+
+/** The registries from which the library has the version of a package that the project cannot use. */
+function listElsewhere({ elsewhere }: PackageState): string[] {
+  return elsewhere.map((source) => registryUrlOf(findRegistry(source) ?? 'an unknown registry'))
 }
 
 function packageRecord(one: ProjectPackage, state: PackageState | undefined): Record<string, unknown> {
@@ -128,6 +138,10 @@ function packageRecord(one: ProjectPackage, state: PackageState | undefined): Re
   return {
     ...{ type, name, version, direct: isDirect, dev: isDev, installed_at: installedAt },
     ...{ state: state?.state ?? 'unreadable', other_versions: state?.otherVersions ?? [] },
+    ...{
+      registries: (one.registries ?? []).map(registryUrlOf),
+      elsewhere: state === undefined ? [] : listElsewhere(state),
+    },
   }
 }
 

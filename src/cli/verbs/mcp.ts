@@ -15,7 +15,14 @@ import type { Mcp } from '../../mcp/server.ts'
 import { TOOL_SETS, type ToolSet } from '../../mcp/tool-set.ts'
 import { VERSION } from '../../version.ts'
 import { interruptible } from '../interrupt.ts'
-import { addLibraryOptions, FETCH_SETTINGS, nameSources, openConfiguredLibrary, registriesOf } from '../library.ts'
+import {
+  addLibraryOptions,
+  FETCH_SETTINGS,
+  nameSources,
+  openConfiguredLibrary,
+  projectSettingsOf,
+  registriesOf,
+} from '../library.ts'
 import { type CommonFlags, collectRepeated, configOf, wholeNumber } from '../options/options.ts'
 import { openGivenPack, refuseFlags } from '../options/pack-option.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
@@ -86,7 +93,7 @@ async function openMcp(config: EffectiveConfig, flags: McpFlags): Promise<Mcp> {
     version: VERSION,
     isReadOnly,
     toolSet: flags.tools ?? 'all',
-    project: openProject(findFolder(flags.project ?? '.')),
+    project: openProject(config, findFolder(flags.project ?? '.')),
     // For a database server, the names are not listed, because connecting would take too long.
     ...(isPostgres(path) ? {} : { listSourceNames: () => nameSources(path) }),
     async openLibrary() {
@@ -124,10 +131,10 @@ function findFolder(path: string): string {
 }
 
 /** The project of a folder. Its files are read when a tool needs them. */
-function openProject(folder: string): McpProject {
+function openProject(config: EffectiveConfig, folder: string): McpProject {
   const read = async () => {
     const { openProjectReader } = await import('../../project/open-project.ts')
-    return openProjectReader(packageFolders()).read(folder)
+    return openProjectReader(packageFolders(), projectSettingsOf(config, folder)).read(folder)
   }
   let checker: CodeChecker | undefined
   return {

@@ -275,12 +275,12 @@ export function typeOfEntity(resolver: Resolver, entity: Entity, args: readonly 
   if (first === undefined) return lost('it is a value and no type')
   if (first.kind === 'enum') return PRIMITIVE
   const bindings = bindParameters(resolver, first, args)
-  if (first.kind !== 'alias') return { kind: 'instance', declarations: types, bindings }
+  if (first.kind !== 'type') return { kind: 'instance', declarations: types, bindings }
   const value = field(first.node, 'value')
   return value === undefined ? lost('a type without value') : resolver.evaluateAlias(value, first.scope, bindings)
 }
 
-const TYPES: ReadonlySet<string> = new Set(['class', 'interface', 'alias', 'enum'])
+const TYPES: ReadonlySet<string> = new Set(['class', 'interface', 'type', 'enum'])
 
 /** Binds the type parameters of a declaration to arguments, or to their defaults. */
 function bindParameters(resolver: Resolver, { node, scope }: Declared, args: readonly (() => Type)[]): Bindings {
@@ -317,7 +317,7 @@ export function valueOfEntity(resolver: Resolver, entity: Entity): Type {
     if (whole === 'unknown') return lost('the module is one value that is not followed')
     return whole.kind === 'module' ? { kind: 'module', scope: whole.scope } : resolver.valueOf(whole)
   }
-  const values = entity.declarations.filter(({ kind }) => kind !== 'interface' && kind !== 'alias')
+  const values = entity.declarations.filter(({ kind }) => kind !== 'interface' && kind !== 'type')
   if (values.length === 0) return lost('it is a type and no value')
   const [variable] = values.filter(({ kind }) => kind === 'variable')
   if (variable === undefined || values.length > 1) return { kind: 'entity', declarations: values }

@@ -72,7 +72,7 @@ export function findPath(resolver: Resolver, scope: Scope, node: SyntaxNode, ste
 
 function isTypeOnly(entity: Entity | 'unknown' | undefined): boolean {
   if (entity === undefined || entity === 'unknown' || entity.kind !== 'declared') return false
-  return entity.declarations.every(({ kind }) => kind === 'interface' || kind === 'alias')
+  return entity.declarations.every(({ kind }) => kind === 'interface' || kind === 'type')
 }
 
 /** Finds a name in a namespace or module. */

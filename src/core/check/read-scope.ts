@@ -1,3 +1,4 @@
+import { TYPESCRIPT_KINDS } from '../declarations/typescript-kinds.ts'
 import { childOf, field, has, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
 import type { Declared, DeclaredKind, ExportEntry, ModuleInfo, Scope } from './types.ts'
 
@@ -58,7 +59,7 @@ class ScopeReader {
       case 'internal_module':
         return void this.#readNamespace(node, isExported)
       default: {
-        const kind = KINDS[node.type]
+        const kind = TYPESCRIPT_KINDS[node.type]
         const name = field(node, 'name')
         if (kind === undefined) return
         if (name !== undefined) this.#add(kind, textOf(name), node, isExported)
@@ -152,18 +153,6 @@ class ScopeReader {
       }
     }
   }
-}
-
-const KINDS: Readonly<Record<string, DeclaredKind>> = {
-  function_signature: 'function',
-  function_declaration: 'function',
-  generator_function_declaration: 'function',
-  class_declaration: 'class',
-  abstract_class_declaration: 'class',
-  class: 'class',
-  interface_declaration: 'interface',
-  type_alias_declaration: 'alias',
-  enum_declaration: 'enum',
 }
 
 /** The names in `{ a, b as c }` of an import or export. */

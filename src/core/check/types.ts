@@ -55,7 +55,7 @@ export interface ExportEntry {
 export type DeclaredKind =
   | 'class'
   | 'interface'
-  | 'alias'
+  | 'type'
   | 'function'
   | 'variable'
   | 'enum'

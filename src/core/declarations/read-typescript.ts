@@ -1,5 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import type { Declaration, DeclarationKind, ModuleExport, ModuleImport, ModuleText, Parameter } from './declaration.ts'
+import { TYPESCRIPT_KINDS } from './typescript-kinds.ts'
 
 /** Reads the declarations of a parsed TypeScript or JavaScript module. Text that could not be parsed is left out. */
 export function readTypeScript(root: Node, text: string): ModuleText {
@@ -122,7 +123,7 @@ function readDeclarations(statement: Node, doc: string, text: string, unnamed?: 
   if (node.type === 'expression_statement' && node.namedChildren[0]?.type === 'internal_module') {
     return readDeclarations(node.namedChildren[0], doc, text)
   }
-  const kind = KINDS[node.type]
+  const kind = TYPESCRIPT_KINDS[node.type]
   const name = node.childForFieldName('name')?.text ?? unnamed
   if (kind === undefined || name === undefined) return []
   const body = node.childForFieldName('body') ?? childOfType(node, 'class_body') ?? undefined
@@ -135,20 +136,6 @@ function readDeclarations(statement: Node, doc: string, text: string, unnamed?: 
       members: readMembers(kind === 'type' ? node.childForFieldName('value') : body, kind, text),
     },
   ]
-}
-
-const KINDS: Readonly<Record<string, DeclarationKind>> = {
-  function_signature: 'function',
-  function_declaration: 'function',
-  generator_function_declaration: 'function',
-  class_declaration: 'class',
-  abstract_class_declaration: 'class',
-  class: 'class',
-  interface_declaration: 'interface',
-  type_alias_declaration: 'type',
-  enum_declaration: 'enum',
-  internal_module: 'namespace',
-  module: 'namespace',
 }
 
 function readVariable(node: Node, doc: string, text: string, keyword: string): Declaration {

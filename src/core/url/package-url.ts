@@ -4,6 +4,7 @@ export type PackageType = 'npm' | 'pypi' | 'cargo' | 'maven' | 'golang'
 /** The addresses of the package registries. */
 export interface Registries {
   readonly npm: string
+  /** With the JSON of PyPI; after `simple+`, an index that only lists files, as the settings of pip name it. */
   readonly pypi: string
   /** The sparse index of crates. */
   readonly crates: string

@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { ArchiveError } from '../../core/archive/archive-error.ts'
 import { PharosError } from '../../core/errors.ts'
+import { type Integrity, isListed, listStrongest, writeIntegrity } from '../../core/integrity.ts'
 import { adviseAllowance, type Download, DownloadError, type RefusedAddress } from '../../library/ports/download.ts'
 import type { TreeOptions } from '../../library/ports/tree.ts'
 import { settledStamp } from '../read-folder.ts'
@@ -92,18 +93,19 @@ async function requireUnchanged(handle: OpenFile['handle'], stats: FileStamp): P
     throw new ArchiveError('it changed while it was read', { advice: 'try again when no program writes to it' })
 }
 
-/** The expected digest of a file. */
-export interface Integrity {
-  readonly algorithm: 'sha512' | 'sha384' | 'sha256' | 'sha1'
-  /** In hexadecimal. */
-  readonly digest: string
+/** Digests that a downloaded archive must have. */
+export interface ExpectedDigests {
+  /** What the registry states. @default none */
+  readonly integrity?: Integrity
+  /** What a lock file states: one of these, as `sha256-<hexadecimal>`. @default none */
+  readonly hashes?: readonly string[]
 }
 
 /** Downloads an archive into a private file and opens it; the file is deleted on close. Nothing else is written. */
 export async function openDownloadedArchive(
   download: Download,
   url: string,
-  request: ArchiveRequest & { readonly integrity?: Integrity },
+  request: ArchiveRequest & ExpectedDigests,
   options: ArchiveSourceOptions,
 ): Promise<{ readonly digest: string; readonly content: ArchiveContent }> {
   return withSourceErrors(request.address, async () => {
@@ -126,15 +128,18 @@ async function save(
   download: Download,
   url: string,
   handle: OpenFile['handle'],
-  { integrity, signal, headers = {} }: ArchiveRequest & { readonly integrity?: Integrity },
+  { integrity, hashes = [], signal, headers = {} }: ArchiveRequest & ExpectedDigests,
   options: ArchiveSourceOptions,
 ): Promise<{ readonly size: number; readonly digest: string }> {
   const maxBytes = Math.ceil(limitsOf(options).maxBytes / PACKED_DIVISOR)
   const algorithm = integrity?.algorithm ?? 'sha256'
   const hash = createHash(algorithm)
+  const locked = listStrongest(hashes)
+  const lockedHash = locked.algorithm === undefined ? undefined : createHash(locked.algorithm)
   const writer = new BufferedWriter(handle)
   for await (const piece of await download({ url, maxBytes, signal, headers })) {
     hash.update(piece)
+    lockedHash?.update(piece)
     await writer.write(piece)
   }
   await writer.flush()
@@ -142,7 +147,18 @@ async function save(
   if (integrity !== undefined && digest !== integrity.digest) {
     throw new ArchiveError(`its archive does not have the ${algorithm} that the registry states`)
   }
-  return { size: writer.length, digest: `${algorithm}-${digest}` }
+  if (lockedHash !== undefined && locked.algorithm !== undefined) {
+    requireLocked({ algorithm: locked.algorithm, digest: lockedHash.digest('hex') }, locked.hashes)
+  }
+  return { size: writer.length, digest: writeIntegrity({ algorithm, digest }) }
+}
+
+/** Throws if a lock file states other digests of the same algorithm. */
+export function requireLocked(integrity: Integrity, hashes: readonly string[]): void {
+  if (isListed(writeIntegrity(integrity), hashes) !== false) return
+  throw new ArchiveError(`its archive does not have the ${integrity.algorithm} that the lock file states`, {
+    advice: 'find out why: the archive or the lock file was changed, or they belong to different registries',
+  })
 }
 
 function contentOptions({ format, signal }: ArchiveRequest, options: ArchiveSourceOptions): ContentOptions {

@@ -1,7 +1,7 @@
 import { ArchiveError } from '../../core/archive/archive-error.ts'
+import type { Integrity } from '../../core/integrity.ts'
 import type { PackageName } from '../../core/url/package-url.ts'
 import { type Download, DownloadError } from '../../library/ports/download.ts'
-import type { Integrity } from '../archive/source.ts'
 import { retryDownload } from '../retry-download.ts'
 import type { FoundArchive } from './package-archive.ts'
 
@@ -12,6 +12,8 @@ const MAX_METADATA_BYTES = 64 * 2 ** 20
 export interface RegistryAccess {
   readonly download: Download
   readonly signal: AbortSignal | undefined
+  /** Digests that a lock file has for the archives of the package. */
+  readonly hashes: readonly string[]
 }
 
 /** Validates that a registry's response has everything needed for an archive. */
@@ -24,37 +26,10 @@ export function archiveOf(
   title: string,
 ): FoundArchive {
   const { url, integrity, version } = found
-  const target = url === undefined ? null : URL.parse(url, metadata)
+  const target = url === undefined || url === '' ? null : URL.parse(url, metadata)
   if (target === null) throw answerError(metadata)
   if (integrity === undefined) throw new ArchiveError(`the registry states no checksum of ${title} ${version}`)
   return { ...found, url: target.href, integrity }
-}
-
-/** Digest algorithms, strongest first. */
-const ALGORITHMS = ['sha512', 'sha384', 'sha256', 'sha1'] as const
-
-/** The strongest of several digests: `sha512-<base64>`, separated by spaces (https://www.w3.org/TR/SRI/). */
-export function readSri(text: string | undefined): Integrity | undefined {
-  const parts = (text ?? '').split(/\s+/)
-  for (const algorithm of ALGORITHMS) {
-    const found = parts.find((part) => part.startsWith(`${algorithm}-`))?.slice(algorithm.length + 1)
-    if (found !== undefined)
-      return readHex(algorithm, Buffer.from(found.replace(/\?.*$/, ''), 'base64').toString('hex'))
-  }
-  return undefined
-}
-
-/** Number of hexadecimal digits of each digest. */
-const DIGEST_LENGTHS = { sha512: 128, sha384: 96, sha256: 64, sha1: 40 } as const
-
-export function readHex(algorithm: Integrity['algorithm'], text: string | undefined): Integrity | undefined {
-  const digest = text?.toLowerCase() ?? ''
-  return new RegExp(`^[0-9a-f]{${DIGEST_LENGTHS[algorithm]}}$`).test(digest) ? { algorithm, digest } : undefined
-}
-
-/** The base URL of a registry without a trailing slash. Cargo writes `sparse+` before that of an index. */
-export function baseOf(registry: string): string {
-  return registry.replace(/^(?:sparse|simple)\+/, '').replace(/\/+$/, '')
 }
 
 export async function fetchText(url: string, access: RegistryAccess, accept?: string): Promise<string> {
@@ -95,19 +70,4 @@ export function versionError(name: PackageName, newest: string | null): VersionM
 
 export function isMissing(error: unknown): boolean {
   return error instanceof DownloadError && error.problem === 'missing'
-}
-
-export function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
-}
-
-/** An own property of foreign JSON. */
-export function fieldOf(value: unknown, key: string): unknown {
-  const record = asRecord(value)
-  return Object.hasOwn(record, key) ? record[key] : undefined
-}
-
-export function textOf(value: unknown, key: string): string | undefined {
-  const found = fieldOf(value, key)
-  return typeof found === 'string' && found !== '' ? found : undefined
 }

@@ -1,4 +1,4 @@
-import type { Integrity } from '../archive/source.ts'
+import type { Integrity } from '../../core/integrity.ts'
 
 /** The kind of a package's archive, which determines what is worth reading. */
 export type PackageKind = 'npm' | 'sdist' | 'wheel' | 'crate' | 'sources' | 'javadoc' | 'go'
@@ -10,6 +10,8 @@ export interface PackageArchive {
   readonly url: string
   readonly format: 'zip' | 'tar'
   readonly integrity: Integrity
+  /** Address of the registry that has it, without a user name and password. */
+  readonly registry: string
   /** Whether it comes from the public registry. */
   readonly isPublic: boolean
   /** Reads the links that the metadata of the registry have, documentation first. @default the manifest in the archive has them */
@@ -17,4 +19,4 @@ export interface PackageArchive {
 }
 
 /** An archive that a registry has. */
-export type FoundArchive = Omit<PackageArchive, 'isPublic'>
+export type FoundArchive = Omit<PackageArchive, 'isPublic' | 'registry'>

@@ -1,20 +1,16 @@
 import { ArchiveError } from '../../core/archive/archive-error.ts'
 import { escapeRegExp } from '../../core/escape-reg-exp.ts'
-import { asList } from '../../core/json/is-json-object.ts'
+import { parseDigest } from '../../core/integrity.ts'
+import { entriesOf, fieldOf, listOf, textOf } from '../../core/json/fields.ts'
 import type { PackageName } from '../../core/url/package-url.ts'
 import {
   answerError,
   archiveOf,
-  asRecord,
-  baseOf,
   fetchJson,
   fetchText,
-  fieldOf,
   isMissing,
   parseJson,
   type RegistryAccess,
-  readHex,
-  textOf,
   versionError,
 } from './answers.ts'
 import type { FoundArchive } from './package-archive.ts'
@@ -23,29 +19,30 @@ import { comparePythonVersions, isStable, parsePythonVersion } from './python-ve
 /** https://docs.pypi.org/api/json/ */
 export async function findPypi(name: PackageName, registry: string, access: RegistryAccess): Promise<FoundArchive> {
   const release = name.version === null ? '' : `/${encodeURIComponent(name.version)}`
-  const url = `${baseOf(registry)}/pypi/${name.name}${release}/json`
+  const url = `${registry}/pypi/${name.name}${release}/json`
   const answer = await fetchJson(url, access).catch((error: unknown) => {
     throw name.version !== null && isMissing(error) ? versionError(name, null) : error
   })
-  const version = textOf(fieldOf(answer, 'info'), 'version')
-  if (version === undefined) throw answerError(url)
-  const files = asList(fieldOf(answer, 'urls')).filter((file) => fieldOf(file, 'yanked') !== true)
+  const version = textOf(fieldOf(answer, 'info'), 'version') ?? ''
+  if (version === '') throw answerError(url)
+  const files = listOf(fieldOf(answer, 'urls')).filter((file) => fieldOf(file, 'yanked') !== true)
+  const digestOf = (file: unknown) => textOf(fieldOf(file, 'digests'), 'sha256')
   const found = PYPI_KINDS.flatMap(({ kind, type, ending }) =>
-    files
+    preferLocked(files, digestOf, access)
       .filter((file) => textOf(file, 'packagetype') === type && ending.test(textOf(file, 'filename') ?? ''))
       .map((file) => ({ kind, file })),
   )[0]
   if (found === undefined) throw new ArchiveError(`${name.name} ${version} has no archive that can be read`)
   const { kind, file } = found
   const format = /\.(?:zip|whl)$/i.test(textOf(file, 'filename') ?? '') ? 'zip' : 'tar'
-  const integrity = readHex('sha256', textOf(fieldOf(file, 'digests'), 'sha256'))
+  const integrity = parseDigest('sha256', digestOf(file))
   const readLinks = async () => listPypiLinks(fieldOf(answer, 'info'))
   return archiveOf({ kind, version, format, url: textOf(file, 'url'), integrity, readLinks }, url, name.name)
 }
 
 /** The links of a project under the names that packaging tools use (https://packaging.python.org/en/latest/specifications/well-known-project-urls/). */
 function listPypiLinks(info: unknown): readonly unknown[] {
-  const links = Object.entries(asRecord(fieldOf(info, 'project_urls')))
+  const links = entriesOf(fieldOf(info, 'project_urls'))
   const linksNamed = (pattern: RegExp) => links.flatMap(([label, link]) => (pattern.test(label) ? [link] : []))
   return [...linksNamed(/\bdoc(?:s|umentation)?\b/i), ...linksNamed(/^home[ -]?page$/i), fieldOf(info, 'home_page')]
 }
@@ -85,19 +82,30 @@ export async function findInSimpleIndex(
     return version === undefined ? [] : [{ ...file, version }]
   })
   const version = chooseRelease(releases, name)
+  const ofVersion = releases.filter((file) => file.version === version)
   const [found] = PYPI_KINDS.flatMap(({ kind, ending }) => {
-    return releases
-      .filter((file) => file.version === version && ending.test(file.filename))
+    return preferLocked(ofVersion, ({ sha256 }) => sha256, access)
+      .filter((file) => ending.test(file.filename))
       .map(({ filename, url: target, sha256 }) => ({ kind, filename, target, sha256 }))
   })
   if (found === undefined) throw new ArchiveError(`${name.name} ${version} has no archive that can be read`)
   const { kind, filename, target, sha256 } = found
   const format = /\.(?:zip|whl)$/i.test(filename) ? 'zip' : 'tar'
-  return archiveOf({ kind, version, format, url: target, integrity: readHex('sha256', sha256) }, url, name.name)
+  return archiveOf({ kind, version, format, url: target, integrity: parseDigest('sha256', sha256) }, url, name.name)
+}
+
+/** The files that a lock file lists, which may have only wheels; all files if it lists none of them. */
+function preferLocked<T>(
+  files: readonly T[],
+  digestOf: (file: T) => string | undefined,
+  { hashes }: RegistryAccess,
+): readonly T[] {
+  const locked = files.filter((file) => hashes.includes(`sha256-${digestOf(file)?.toLowerCase()}`))
+  return locked.length === 0 ? files : locked
 }
 
 function listJsonFiles(answer: unknown): ListedFile[] {
-  return asList(fieldOf(answer, 'files')).map((file) => ({
+  return listOf(fieldOf(answer, 'files')).map((file) => ({
     filename: textOf(file, 'filename') ?? '',
     url: textOf(file, 'url') ?? '',
     sha256: textOf(fieldOf(file, 'hashes'), 'sha256'),

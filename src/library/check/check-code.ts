@@ -39,9 +39,12 @@ async function askLibrary(
   const address = place.address ?? ''
   const versions = sources.filter(({ url }) => withoutVersion(url) === withoutVersion(address))
   if (place.verdict === 'unknown') {
-    const own = versions.find(({ url }) => url === address)
-    const found = own === undefined ? undefined : await findSymbol(library, own, place.name)
-    return found === undefined ? place : { ...place, verdict: 'exists', declaredAt: found.url, why: '' }
+    // Of the same version from several registries, it is not known which one the code uses: all must have the name.
+    const own = versions.filter(({ url }) => url === address)
+    const found = await Promise.all(own.map((source) => findSymbol(library, source, place.name)))
+    const [first] = found
+    if (first === undefined || found.includes(undefined)) return place
+    return { ...place, verdict: 'exists', declaredAt: first.url, why: '' }
   }
   const inVersions: string[] = []
   for (const source of versions) {

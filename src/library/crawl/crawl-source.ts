@@ -18,10 +18,11 @@ import { findImport } from '../import/refuse-imported.ts'
 import { type Library, machineOf, type SourceLookup, type SourceState } from '../library.ts'
 import { adviseAllowance } from '../ports/download.ts'
 import type { Crawl, CrawlRunOptions, Store } from '../ports/store.ts'
-import { isTree, type OpenTree } from '../ports/tree.ts'
+import { isTree, type OpenTree, type TreeOptions } from '../ports/tree.ts'
 import { scheduleAfterCrawl } from '../refresh/schedule.ts'
 import { labelOf, type Source, type SourceChange, type SourceSettings } from '../source.ts'
 import { findOtherMachine } from '../sources/other-machine.ts'
+import { listStoredRegistries } from '../sources/package-origin.ts'
 import { hasRecentHeartbeat } from '../sources/source-status.ts'
 import { resolveScope } from './add-source.ts'
 import { createClassifyingReader } from './classifying-reader.ts'
@@ -52,6 +53,8 @@ export interface CrawlInput extends Partial<CrawlRunOptions> {
   readonly lostBefore?: number
   /** Id of the runner that had the crawl before. It counts as ended, even if its process still runs. */
   readonly goneRunner?: string
+  /** For a package: the registries to ask, and the digests of its lock file. Never stored. @default the stored registry, no digests */
+  readonly origin?: Pick<TreeOptions, 'registries' | 'hashes'>
   /** Content of an imported source, which cannot be read from anywhere else. */
   readonly imported?: ImportTree
 }
@@ -143,6 +146,7 @@ function optionsOf(input: CrawlInput): CrawlRunOptions {
     chunks,
     focus,
     lostBefore,
+    origin,
     imported,
     ...given
   } = input
@@ -184,8 +188,9 @@ async function* crawlOpened(
   if (input.focus !== undefined && !isAlive) refuseFocus(last, source, tree)
   await refuseUnprepared(library, source, toBegin)
   const begun = await store.beginCrawl(toBegin, limits.aliveMs, tree === undefined ? interrupted?.id : undefined, gone)
-  if (render !== storedSettings.render || chunks !== storedSettings.chunks)
-    await store.updateSource(source.id, ({ settings }) => ({ settings: { ...settings, render, chunks } }))
+  const begin = (settings: SourceSettings) => noteOrigin({ ...settings, render, chunks }, tree)
+  if (JSON.stringify(begin(storedSettings)) !== JSON.stringify(storedSettings))
+    await store.updateSource(source.id, ({ settings }) => ({ settings: begin(settings) }))
   const run = createRun(library, source, begun, { headers, isResumed: interrupted !== undefined })
   const planner: CrawlPlanner | undefined = tree === undefined ? await planCrawl(library, source, begun) : undefined
   // Crawls with a page cap, a plan or request headers stay in one process: caps and plans are local, and other processes may lack the headers.
@@ -237,16 +242,31 @@ async function* crawlOpened(
   }
 }
 
+/**
+ * Notes the registry of a package before its first page, so that a crawl that resumes this one asks the same. The digest of another archive
+ * is dropped, because the pages no longer come from it alone.
+ */
+function noteOrigin(settings: SourceSettings, tree: OpenTree | undefined): SourceSettings {
+  const { registry = settings.registry, archive } = tree ?? settings
+  const { archive: known, ...others } = settings
+  return {
+    ...others,
+    ...(registry !== undefined && { registry }),
+    ...(known !== undefined && known === archive && { archive: known }),
+  }
+}
+
 /** Notes the facts of the package that was read in the settings of a source. Nothing changes if they are the known ones. */
 function notePackage({ version, settings }: Source, tree: OpenTree | undefined): SourceChange {
   if (tree === undefined || treeKindOf(tree.url) !== 'package') return {}
-  const { readVersion, packagePage: _, documentation = [], ...others } = settings
+  const { readVersion, packagePage: _page, archive: _digest, documentation = [], ...others } = settings
   const newVersion = tree.version === (readVersion ?? version) ? readVersion : tree.version
   const links = tree.documentation ?? documentation
   const noted: SourceSettings = {
     ...others,
     ...(newVersion !== undefined && { readVersion: newVersion }),
     ...(tree.packagePage !== undefined && { packagePage: tree.packagePage }),
+    ...(tree.archive !== undefined && { archive: tree.archive }),
     ...(links.length > 0 && { documentation: links }),
   }
   return JSON.stringify(noted) === JSON.stringify(settings) ? {} : { settings: noted }
@@ -331,7 +351,7 @@ function refuseOtherMachine(library: Pick<Library, 'runner'>, source: Source): v
 function openTree(
   library: Pick<Library, 'runner' | 'siteHeaders' | 'store' | 'trees'>,
   source: Source,
-  { headers = {}, full = false, scope = {} }: CrawlInput,
+  { headers = {}, full = false, scope = {}, origin = { registries: listStoredRegistries(source) } }: CrawlInput,
   signal: AbortSignal,
 ): Promise<OpenTree> {
   const { trees, store, siteHeaders } = library
@@ -350,8 +370,8 @@ function openTree(
   const isRepeat = kind === 'package' && !full && Object.keys(scope).length === 0
   const lastRows = isRepeat ? { readLastRows: () => listRows(store, source.id) } : {}
   const downloadHeaders = isDownload ? mergeFields(siteHeaders?.require(source.url), headers) : {}
-  const installed = { installedAt, types }
-  return trees.open(source.url, { profile, ...tree, ...installed, headers: downloadHeaders, ...lastRows, signal })
+  const found = { installedAt, types, ...origin }
+  return trees.open(source.url, { profile, ...tree, ...found, headers: downloadHeaders, ...lastRows, signal })
 }
 
 /**

@@ -41,4 +41,8 @@ export interface ProjectPackage {
   readonly installedAt?: string
   /** The installed `@types` package with declarations for it. @default none */
   readonly types?: InstalledTypes
+  /** The registries that the settings of the project name for it, in the order in which they are asked. @default not known */
+  readonly registries?: readonly string[]
+  /** Digests of its archives in the lock file: `sha512-<hexadecimal>`. @default none */
+  readonly hashes?: readonly string[]
 }

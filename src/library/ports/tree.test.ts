@@ -42,6 +42,7 @@ test('keysOf lists a path relative to the source folder before one relative to t
     addressOf: (text: string) => `file:///home/me/${text}`,
     open: () => Promise.reject(new Error('nothing is opened')),
     describe: () => Promise.reject(new Error('nothing is opened')),
+    listRegistries: () => Promise.resolve([]),
     keepsLines: () => false,
     chunkText: () => Promise.reject(new Error('nothing is cut')),
   }

@@ -32,6 +32,8 @@ export interface TreeReader {
   open(address: string, options?: TreeOptions): Promise<OpenTree>
   /** Describes a tree, reading as little as possible. Throws as `open` does. */
   describe(address: string, options?: TreeOptions): Promise<TreeFacts>
+  /** The configured registries of a package, in the order in which they are asked; none if their settings are broken. */
+  listRegistries(address: string): Promise<readonly string[]>
   /** Watches a local folder by its address. Throws as `open` does, and for anything but a folder. The caller must close it. */
   watch?(address: string, listener: WatchListener): Promise<TreeWatch>
   /** Whether the page of a file has the lines of the file; documents are converted to Markdown. */
@@ -55,6 +57,10 @@ export interface TreeOptions {
   readonly installedAt?: string | undefined
   /** The `@types` package with declarations for the installed package. @default none */
   readonly types?: InstalledTypes | undefined
+  /** Registries that are asked for a package, in this order. @default those that are configured */
+  readonly registries?: readonly string[] | undefined
+  /** Digests of a lock file, one of which the archive of a package must have: `sha512-<hexadecimal>`. @default none */
+  readonly hashes?: readonly string[] | undefined
   /** Headers for downloading an archive, sent only to its own origin. @default none */
   readonly headers?: Readonly<Record<string, string>>
   /** Reads the ledger rows of a complete earlier run, so that unchanged content is not downloaded again. @default none */
@@ -70,6 +76,10 @@ export interface TreeFacts {
   readonly name: string
   /** Version of its content, if it declares one. */
   readonly version?: string
+  /** Address of the registry from which a package comes, without a user name and password; undefined if it is read where it is installed. */
+  readonly registry?: string
+  /** Digest of the archive from which a package is read: `sha512-<hexadecimal>`. */
+  readonly archive?: string
 }
 
 /** An open tree. */

@@ -1,6 +1,7 @@
 import { usageError } from '../../core/errors.ts'
 import { escapeRegExp } from '../../core/escape-reg-exp.ts'
 import { packageTitle, parsePackageUrl, typesPackageOf } from '../../core/url/package-url.ts'
+import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { ProjectPackage, ProjectPackages } from '../ports/projects.ts'
 import type { Source } from '../source.ts'
 import type { WantedPackage } from './plan-project.ts'
@@ -52,10 +53,7 @@ export function requireFiles({ files, folder }: Pick<ProjectPackages, 'files' | 
 
 /** The packages that can be read. */
 export function listWanted(packages: readonly ProjectPackage[]): WantedPackage[] {
-  return packages.flatMap(({ address, installedAt, types }) => {
-    if (address === null) return []
-    return [
-      { address, ...(installedAt === undefined ? {} : { installedAt }), ...(types === undefined ? {} : { types }) },
-    ]
+  return packages.flatMap(({ address, installedAt, types, registries, hashes }) => {
+    return address === null ? [] : [{ address, ...withoutUndefined({ installedAt, types, registries, hashes }) }]
   })
 }

@@ -5,9 +5,13 @@ import { addSource, toName } from '../crawl/add-source.ts'
 import { crawlSource } from '../crawl/crawl-source.ts'
 import { withdrawAfterFailure } from '../crawl/withdraw-source.ts'
 import type { Library } from '../library.ts'
+import { registryUrlOf } from '../ports/registries.ts'
+import type { TreeFacts, TreeOptions } from '../ports/tree.ts'
 import type { ProjectName, Source } from '../source.ts'
 import { findSource } from '../sources/find-source.ts'
+import { isComplete } from '../sources/find-version.ts'
 import { offerDocumentation } from '../sources/offer-documentation.ts'
+import { findRegistry, hasArchive } from '../sources/package-origin.ts'
 import { isUsedBy, type PackageState, planProject, titleOf, type WantedPackage } from './plan-project.ts'
 
 /** One step of a synchronisation. */
@@ -51,38 +55,63 @@ export async function* syncProject(
   const { name, folder } = project
   const { packages, dropped } = await planProject(library, project, wanted, isUsed)
   const toRead = packages.filter(({ state }) => state !== 'ready')
+  const left = [...dropped]
+  let done = 0
   let read = 0
   let failed = 0
   for (const { source } of packages) if (source !== undefined) await join(library, source, { name, folder })
   for (const one of toRead) {
     signal.throwIfAborted()
-    yield { type: 'reading', wanted: one.wanted, done: read + failed, total: toRead.length }
+    yield { type: 'reading', wanted: one.wanted, done: done++, total: toRead.length }
     try {
-      yield await readPackage(library, { name, folder }, one, signal)
+      const { source, isRead } = await readPackage(library, { name, folder }, one, signal)
+      // The project now uses this source instead of the same version from another registry.
+      left.push(...one.elsewhere.filter((other) => other.id !== source.id && isUsedBy(other, project)))
+      if (!isRead) continue
       read++
+      yield await describeRead(library, source)
     } catch (error) {
       signal.throwIfAborted()
       failed++
       yield { type: 'failed', wanted: one.wanted, problem: messageOf(error) }
     }
   }
-  for (const source of dropped) {
+  for (const source of left) {
     await leave(library, source, project)
     yield { type: 'dropped', source }
   }
-  yield { type: 'ended', result: { ready: packages.length - toRead.length, read, failed, dropped: dropped.length } }
+  yield { type: 'ended', result: { ready: packages.length - read - failed, read, failed, dropped: left.length } }
 }
 
+/** Reads a package, unless the library has the same archive from another registry. */
 async function readPackage(
   library: Library,
   project: ProjectName,
-  { wanted, source: known }: PackageState,
+  { wanted, source: known, elsewhere }: PackageState,
   signal: AbortSignal,
-): Promise<SyncEvent & { readonly type: 'read' }> {
-  const source = known === undefined ? await addPackage(library, project, wanted) : await locate(library, known, wanted)
+): Promise<{ readonly source: Source; readonly isRead: boolean }> {
+  const origin = await chooseOrigin(library, wanted)
+  const isConflict = known === undefined && elsewhere.length > 0
+  // The registry decides which source has the package; nothing is stored before its answer is known.
+  const facts =
+    isConflict && wanted.installedAt === undefined
+      ? await library.trees?.describe(wanted.address, { ...origin, signal })
+      : undefined
+  const same = facts && findSame(elsewhere, facts)
+  if (same !== undefined) await join(library, same, project)
+  if (same !== undefined && same.settings.archive === facts?.archive && (await isComplete(library, same))) {
+    return { source: same, isRead: false }
+  }
+  const found = known ?? same
+  // Of several registries, it is not known yet which one has the package.
+  const only = origin.registries.length === 1 ? origin.registries[0] : undefined
+  const source =
+    found === undefined
+      ? await addPackage(library, project, wanted, facts?.registry ?? only, isConflict)
+      : await locate(library, found, wanted)
   let summary: CrawlSummary | undefined
   try {
-    for await (const event of crawlSource(library, source, { kind: 'add' }, signal)) {
+    for await (const event of crawlSource(library, source, { kind: 'add', origin }, signal)) {
       if (event.type === 'ended') summary = event.summary
     }
   } catch (error) {
@@ -90,10 +119,48 @@ async function readPackage(
     throw error
   }
   if (summary?.end !== 'completed') throw new Error(summary?.problem ?? 'reading it was interrupted')
+  return { source, isRead: true }
+}
+
+async function describeRead(library: Library, source: Source): Promise<SyncEvent & { readonly type: 'read' }> {
   const content = await library.store.countContent(source.id)
   // The crawl has recorded the addresses of its documentation.
   const documentation = await offerDocumentation(library, await findSource(library, source.id), content)
   return { type: 'read', source, ...content, documentation }
+}
+
+/** Where a package is read from. */
+interface PackageOrigin extends Pick<TreeOptions, 'hashes'> {
+  readonly registries: readonly string[]
+}
+
+/**
+ * The registries to ask for a package. Throws if the settings of its project name one that this process does not use: a stranger may have
+ * written them, and another registry may have another package of this name.
+ */
+async function chooseOrigin({ trees }: Pick<Library, 'trees'>, wanted: WantedPackage): Promise<PackageOrigin> {
+  const { address, installedAt, hashes } = wanted
+  const configured = (await trees?.listRegistries(address)) ?? []
+  const { registries = configured } = wanted
+  const other = registries.find((registry) => !configured.includes(registry))
+  if (other === undefined && (registries.length > 0 || configured.length === 0)) return { registries, hashes }
+  if (installedAt !== undefined) return { registries: [], hashes }
+  throw new PharosError('SOURCE_UNREADABLE', {
+    path: address,
+    problem:
+      other === undefined
+        ? 'the settings of its project are broken, so its registry is not known'
+        : `the settings of its project name the registry ${registryUrlOf(other)}`,
+    advice: 'run `pharos deps --add` in the folder of the project',
+  })
+}
+
+/** The source that has the package of a registry: with the same archive, or from the same registry. */
+function findSame(sources: readonly Source[], { registry, archive }: TreeFacts): Source | undefined {
+  return (
+    sources.find((source) => archive !== undefined && hasArchive(source, [archive]) === true) ??
+    sources.find((source) => findRegistry(source) === registry)
+  )
 }
 
 /** Records where a known package and its types are installed now. */
@@ -108,17 +175,31 @@ function installedSettings({ installedAt, types }: WantedPackage): Pick<WantedPa
   return { ...(installedAt === undefined ? {} : { installedAt }), ...(types === undefined ? {} : { types }) }
 }
 
-async function addPackage(library: Library, project: ProjectName, wanted: WantedPackage): Promise<Source> {
+/** Adds a package. If the library has this version from another registry, the name says from which one this is. */
+async function addPackage(
+  library: Library,
+  project: ProjectName,
+  wanted: WantedPackage,
+  registry: string | undefined,
+  isConflict: boolean,
+): Promise<Source> {
   const { address } = wanted
   const { type, version } = parsePackageUrl(address) ?? { type: '', version: null }
   const name = toName(titleOf(address))
-  const settings = { projects: [project], isDependency: true, ...installedSettings(wanted) }
+  const settings = {
+    ...{ projects: [project], isDependency: true, ...installedSettings(wanted) },
+    ...(registry !== undefined && { registry }),
+  }
   const input = { url: address, version: version ?? undefined, settings }
+  const place = registry ?? wanted.registries?.[0]
+  if (isConflict && place !== undefined) {
+    return addSource(library, { ...input, name: toName(`${registryUrlOf(place).replace(/^https?:\/\//, '')}/${name}`) })
+  }
   try {
     return await addSource(library, { ...input, name })
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
-    // Something else has this name and version, such as a package of another registry.
+    // Something else has this name and version, such as a package of another type.
     return addSource(library, { ...input, name: `${type}:${name}` })
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { fieldOf, textOf } from '../../core/json/fields.ts'
 import { PUBLIC_REGISTRIES } from '../../core/url/package-url.ts'
 import type { ProjectFile } from '../locked-package.ts'
-import { fieldOf, textOf } from '../lockfiles/fields.ts'
 import { parseToml } from '../lockfiles/parse-syntax.ts'
 import {
   type ClientPlaces,

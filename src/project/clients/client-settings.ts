@@ -99,14 +99,17 @@ export interface ParsedAddress {
   readonly credentials: readonly Credential[]
 }
 
+/** Longer texts are no addresses; patterns would take minutes for one of a megabyte. */
+const MAX_ADDRESS_CHARS = 2000
+
 /** Parses the address of a registry; undefined if it is no web address. `prefix` precedes it, such as `sparse+`. */
 export function parseAddress(text: string, prefix = ''): ParsedAddress | undefined {
-  const url = URL.parse(text.trim())
+  const url = text.length > MAX_ADDRESS_CHARS ? null : URL.parse(text.trim())
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined
   const credentials =
     url.username + url.password === ''
       ? []
-      : [createCredential(url, writeBasic(decode(url.username), decode(url.password)))]
+      : [createCredential(url, writeBasic(`${decode(url.username)}:${decode(url.password)}`))]
   url.username = ''
   url.password = ''
   url.hash = ''
@@ -118,9 +121,9 @@ export function createCredential({ host, pathname }: URL, authorization: string)
   return { host, path: folderOf(pathname), authorization }
 }
 
-/** The header for a user name and a password. */
-export function writeBasic(name: string, password: string): string {
-  return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+/** The header for `name:password`. */
+export function writeBasic(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`
 }
 
 function decode(text: string): string {
@@ -134,7 +137,11 @@ function decode(text: string): string {
 
 /** The path of an address with slashes at both ends. */
 export function folderOf(path: string): string {
-  return `/${path.replace(/^\/+|\/+$/g, '')}/`.replace('//', '/')
+  let end = path.length
+  // A pattern would take minutes for a path with a million slashes.
+  while (path[end - 1] === '/') end--
+  const inner = path.slice(0, end).replace(/^\/+/, '')
+  return inner === '' ? '/' : `/${inner}/`
 }
 
 /** A value with its place. */

@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
+import { PharosError } from '../../core/errors.ts'
 import { PUBLIC_REGISTRIES } from '../../core/url/package-url.ts'
 import type { ProjectFile } from '../locked-package.ts'
 import { type PomElement, parsePomSyntax } from '../lockfiles/pom-syntax.ts'
@@ -69,6 +70,21 @@ export async function readMavenSettings(places: ClientPlaces): Promise<ClientReg
     credentials.push(...parsed.credentials, ...(isOwn ? readServer(servers, id, parsed.address, expand) : []))
   }
   return { addresses: [...new Set(addresses)], credentials }
+}
+
+/** The folder in which Maven keeps what it downloads, if the settings of the user name one. */
+export async function findLocalRepository(places: ClientPlaces): Promise<string | undefined> {
+  try {
+    for (const file of await readSettingsFiles(listFiles(places))) {
+      const root = rethrowAsSettings(file, () => parsePomSyntax(file, 'settings'))
+      const folder = expandProperties(textOf(root, 'localRepository'), places)
+      if (isAbsolute(folder) && !folder.includes('${')) return folder
+    }
+  } catch (error) {
+    // Broken settings are reported where the repositories are read.
+    if (!(error instanceof PharosError)) throw error
+  }
+  return undefined
 }
 
 const UNRESOLVED = 'has a variable that is not set, or a property; in files of a project, neither is expanded'
@@ -148,7 +164,7 @@ function readServer(
   const name = expand(textOf(server, 'username'))
   const password = expand(textOf(server, 'password'))
   if (name === '' || password === '' || /^\{.*\}$/s.test(password) || /\$\{/.test(name + password)) return []
-  return [createCredential(new URL(address), writeBasic(name, password))]
+  return [createCredential(new URL(address), writeBasic(`${name}:${password}`))]
 }
 
 /** Replaces `${env.NAME}` and `${user.home}`; other properties stay as they are. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { entriesOf, fieldOf, textOf } from '../../core/json/fields.ts'
 import type { ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, textOf } from '../lockfiles/fields.ts'
 import { parseYaml } from '../lockfiles/yaml-syntax.ts'
 import {
   type ClientPlaces,
@@ -183,5 +183,5 @@ function writeAuthorization(secrets: Readonly<Record<string, string>>): string |
   if (token !== undefined) return `Bearer ${token}`
   if (basic !== undefined) return `Basic ${basic}`
   if (username === undefined || password === undefined) return undefined
-  return writeBasic(username, Buffer.from(password, 'base64').toString('utf8'))
+  return writeBasic(`${username}:${Buffer.from(password, 'base64').toString('utf8')}`)
 }

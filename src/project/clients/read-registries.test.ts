@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { closeLater } from '../../../test/close-later.ts'
 import { PUBLIC_REGISTRIES, type Registries } from '../../core/url/package-url.ts'
 import type { PackageRegistries } from '../../library/ports/registries.ts'
+import { findLocalRepository } from './maven-settings.ts'
 import { readRegistries } from './read-registries.ts'
 
 let folder = ''
@@ -371,5 +372,41 @@ describe('Maven', () => {
   test('a broken file is reported with its line', async () => {
     const file = write('home/.m2/settings.xml', '<settings>\n<mirrors>\n<mirror>\n</settings>\n')
     expect((await read()).broken?.maven?.details['origin']).toBe(`${file}:4`)
+  })
+})
+
+test('an address of a megabyte is an error, and does not block the process', async () => {
+  const slashes = '/'.repeat(900_000)
+  const file = write('app/.npmrc', `registry=https://npm.example${slashes}x\n`)
+  expect((await read()).broken?.npm?.details['origin']).toBe(`${file}:1`)
+  write('app/.npmrc', `//npm.example${slashes}x/:_authToken=s3cret\n`)
+  expect((await read()).broken).toEqual({})
+})
+
+describe('the local repository of Maven', () => {
+  const find = (environment: Record<string, string> = {}) =>
+    findLocalRepository({
+      home: join(folder, 'home'),
+      environment,
+      platform: 'test',
+      systemFolder: join(folder, 'etc'),
+      nodeFolder: join(folder, 'usr'),
+      project: join(folder, 'app'),
+    })
+  const settings = (path: string) => `<settings><localRepository>${path}</localRepository></settings>`
+
+  test('is the folder that the settings of the user name, else that of all users', async () => {
+    expect(await find()).toBeUndefined()
+    write('etc/maven/settings.xml', settings('/srv/maven'))
+    expect(await find()).toBe('/srv/maven')
+    write('home/.m2/settings.xml', settings(`${variable('user.home')}/artifacts`))
+    expect(await find()).toBe(join(folder, 'home/artifacts'))
+    write('home/.m2/settings.xml', settings(`${variable('env.STORE')}/artifacts`))
+    expect(await find({ STORE: '/mnt' })).toBe('/mnt/artifacts')
+  })
+
+  test.each(['relative/folder', variable('env.UNSET'), '', '</broken>'])('is not known for %j', async (path) => {
+    write('home/.m2/settings.xml', settings(path))
+    expect(await find()).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
+import { fieldOf, textsOf } from '../../core/json/fields.ts'
 import { findMembers } from '../find-members.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
 import { parseBunLock } from '../lockfiles/bun-lock.ts'
-import { fieldOf, textsOf } from '../lockfiles/fields.ts'
 import { parseNpmLock } from '../lockfiles/npm-lock.ts'
 import { parseNpmManifest, parseNpmManifests } from '../lockfiles/npm-manifest.ts'
 import { parsePnpmLock } from '../lockfiles/pnpm-lock.ts'

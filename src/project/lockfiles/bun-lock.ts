@@ -1,6 +1,7 @@
+import { type Integrity, parseSri } from '../../core/integrity.ts'
+import { entriesOf, fieldOf, listOf, textOf } from '../../core/json/fields.ts'
 import { isJsonObject } from '../../core/json/is-json-object.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, listOf, textOf } from './fields.ts'
 import { findReachable } from './find-reachable.ts'
 import { readNpmDependencies } from './npm-manifest.ts'
 import { parseNpmSpecifier } from './npm-specifier.ts'
@@ -14,6 +15,7 @@ interface BunPackage {
   readonly origin: string
   /** The part that lists what the package depends on. */
   readonly details: unknown
+  readonly hashes: readonly Integrity[]
 }
 
 /** Parses `bun.lock`, which is JSON with comments and trailing commas. */
@@ -38,13 +40,13 @@ export function parseBunLock(lock: ProjectFile): Lockfile {
     readNpmDependencies(packages.get(key)?.details).flatMap(({ name }) => findInstalled(packages, key, name) ?? []),
   )
   const list = createPackageList('npm')
-  for (const [key, { name, origin }] of packages) {
+  for (const [key, { name, origin, hashes }] of packages) {
     const parsed = parseNpmSpecifier(name, origin)
     if (parsed.kind === 'workspace') continue
     if (parsed.kind === 'elsewhere') list.skip(name, parsed.reason)
     else {
       const isDirect = asked.has(key)
-      list.add({ name, version: origin, range: asked.get(key), isDirect, isDev: !inProduction.has(key) })
+      list.add({ name, version: origin, range: asked.get(key), isDirect, isDev: !inProduction.has(key), hashes })
     }
   }
   return list.finish()
@@ -58,7 +60,10 @@ function readPackages(value: unknown): ReadonlyMap<string, BunPackage> {
       const at = identity.indexOf('@', 1)
       const name = at < 0 ? identity : identity.slice(0, at)
       const origin = at < 0 ? '' : identity.slice(at + 1)
-      return [key, { name, origin, details: parts.find(isJsonObject) }]
+      // Packages of a registry end with their integrity.
+      const last = parts.at(-1)
+      const hashes = parseSri(typeof last === 'string' ? last : undefined)
+      return [key, { name, origin, details: parts.find(isJsonObject), hashes }]
     }),
   )
 }

@@ -1,6 +1,7 @@
+import { parseDigest } from '../../core/integrity.ts'
+import { fieldOf, listOf, textOf, textsOf } from '../../core/json/fields.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
 import { parseCargoWorkspace } from './cargo-manifest.ts'
-import { fieldOf, listOf, textOf, textsOf } from './fields.ts'
 import { findReachable } from './find-reachable.ts'
 import { FROM_FOLDER, FROM_GIT } from './origins.ts'
 import { createPackageList } from './package-list.ts'
@@ -15,6 +16,7 @@ interface Crate {
   readonly source: string | undefined
   /** `name`, or `name version` if there are several versions, or with the source after that. */
   readonly dependencies: readonly string[]
+  readonly checksum: string | undefined
 }
 
 /**
@@ -24,14 +26,15 @@ interface Crate {
 export function parseCargoLock(lock: ProjectFile, manifests: readonly ProjectFile[]): Lockfile {
   const value = parseToml(lock)
   // Old versions of Cargo write the project itself as `root`.
-  const crates = [...listOf([fieldOf(value, 'root')]), ...readPackages(lock, value, 'package')].map(
-    (entry): Crate => ({
-      name: textOf(entry, 'name') ?? '',
-      version: textOf(entry, 'version') ?? '',
-      source: textOf(entry, 'source'),
-      dependencies: textsOf(fieldOf(entry, 'dependencies')),
-    }),
-  )
+  const metadata = fieldOf(value, 'metadata')
+  const crates = [...listOf([fieldOf(value, 'root')]), ...readPackages(lock, value, 'package')].map((entry): Crate => {
+    const name = textOf(entry, 'name') ?? ''
+    const version = textOf(entry, 'version') ?? ''
+    const source = textOf(entry, 'source')
+    // Old versions of Cargo write all checksums into one table.
+    const checksum = textOf(entry, 'checksum') ?? textOf(metadata, `checksum ${name} ${version} (${source})`)
+    return { name, version, source, checksum, dependencies: textsOf(fieldOf(entry, 'dependencies')) }
+  })
   const byName = Map.groupBy(crates, ({ name }) => name)
   const find = (dependency: string): readonly Crate[] => {
     const [name = '', version] = dependency.split(' ')
@@ -62,9 +65,10 @@ export function parseCargoLock(lock: ProjectFile, manifests: readonly ProjectFil
     if (isMember(crate) || crate.name === '') continue
     if (reason !== undefined) list.skip(crate.name, reason)
     else {
-      const { name, version } = crate
-      const isDirect = ranges.has(crate)
-      list.add({ name, version, range: ranges.get(crate), isDirect, isDev: !inProduction.has(crate) })
+      const { name, version, checksum } = crate
+      const digest = parseDigest('sha256', checksum)
+      const use = { range: ranges.get(crate), isDirect: ranges.has(crate), isDev: !inProduction.has(crate) }
+      list.add({ name, version, ...use, hashes: digest === undefined ? [] : [digest] })
     }
   }
   return list.finish()

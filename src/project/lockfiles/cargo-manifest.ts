@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
+import { entriesOf, fieldOf, textOf, textsOf } from '../../core/json/fields.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, textOf, textsOf } from './fields.ts'
 import { FROM_FOLDER, FROM_GIT } from './origins.ts'
 import { createPackageList } from './package-list.ts'
 import { parseToml } from './parse-syntax.ts'

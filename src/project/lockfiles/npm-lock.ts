@@ -1,6 +1,7 @@
+import { parseSri } from '../../core/integrity.ts'
+import { entriesOf, fieldOf, textOf, textsOf } from '../../core/json/fields.ts'
 import { matchesPathGlob, parsePathGlob } from '../../core/url/path-glob.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, textOf, textsOf } from './fields.ts'
 import { parseNpmManifest, readNpmDependencies } from './npm-manifest.ts'
 import { type NpmSpecifier, parseNpmSpecifier } from './npm-specifier.ts'
 import { FROM_FOLDER } from './origins.ts'
@@ -50,6 +51,7 @@ function addPackages(list: PackageList, packages: ReadonlyMap<string, unknown>):
         isDirect: range !== undefined,
         isDev: fieldOf(entry, 'dev') === true,
         folder,
+        hashes: parseSri(textOf(entry, 'integrity')),
       })
     }
   }
@@ -140,6 +142,7 @@ function addTree(list: PackageList, value: unknown, manifests: readonly ProjectF
           isDirect: range !== undefined,
           isDev: fieldOf(entry, 'dev') === true,
           folder,
+          hashes: parseSri(textOf(entry, 'integrity')),
         })
       }
     }

@@ -1,5 +1,5 @@
+import { fieldOf, textEntriesOf, textOf, textsOf } from '../../core/json/fields.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { fieldOf, textEntriesOf, textOf, textsOf } from './fields.ts'
 import { exactNpmVersion, parseNpmSpecifier } from './npm-specifier.ts'
 import { createPackageList } from './package-list.ts'
 import { parseJson } from './parse-syntax.ts'

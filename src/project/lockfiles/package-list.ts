@@ -1,3 +1,4 @@
+import { type Integrity, writeIntegrity } from '../../core/integrity.ts'
 import { compareUtf8 } from '../../core/text/order.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { normalizePypiName, type PackageType, parsePackageTitle } from '../../core/url/package-url.ts'
@@ -12,6 +13,8 @@ export interface PackageFacts {
   readonly isDirect?: boolean
   readonly isDev?: boolean
   readonly folder?: string
+  readonly hashes?: readonly Integrity[]
+  readonly registry?: string | undefined
 }
 
 /** Collects the packages of one registry. */
@@ -56,6 +59,9 @@ export function createPackageList(type: PackageType): PackageList {
         isDirect: facts.isDirect ?? false,
         isDev: facts.isDev ?? false,
         ...(facts.folder !== undefined && { folder: showText(facts.folder, MAX_INPUT_CHARS) }),
+        ...(facts.hashes !== undefined &&
+          facts.hashes.length > 0 && { hashes: [...new Set(facts.hashes.map(writeIntegrity))] }),
+        ...(facts.registry !== undefined && { registry: facts.registry }),
       }
       const key = keyOf(one)
       const other = packages.get(key)
@@ -73,6 +79,8 @@ export function createPackageList(type: PackageType): PackageList {
 export function mergePackages(a: LockedPackage, b: LockedPackage): LockedPackage {
   const range = a.range ?? b.range
   const folder = [a.folder, b.folder].filter((one) => one !== undefined).toSorted(compareFolders)[0]
+  const hashes = [...new Set([...(a.hashes ?? []), ...(b.hashes ?? [])])]
+  const registry = a.registry ?? b.registry
   return {
     type: a.type,
     name: a.name,
@@ -81,6 +89,8 @@ export function mergePackages(a: LockedPackage, b: LockedPackage): LockedPackage
     isDirect: a.isDirect || b.isDirect,
     isDev: a.isDev && b.isDev,
     ...(folder !== undefined && { folder }),
+    ...(hashes.length > 0 && { hashes }),
+    ...(registry !== undefined && { registry }),
   }
 }
 

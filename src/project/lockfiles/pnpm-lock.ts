@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
+import { type Integrity, parseSri } from '../../core/integrity.ts'
+import { entriesOf, fieldOf, textOf } from '../../core/json/fields.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, textOf } from './fields.ts'
 import { findReachable } from './find-reachable.ts'
 import { parseNpmSpecifier } from './npm-specifier.ts'
 import { FROM_FOLDER, FROM_GIT, FROM_URL } from './origins.ts'
@@ -45,11 +46,11 @@ export function parsePnpmLock(lock: ProjectFile): Lockfile {
   }
   const inProduction = findReachable(productionRoots, (key) => findNext(nodes, key))
   for (const key of nodes.keys()) {
-    const { name, version, reason } = describePackage(key, packages, format)
+    const { name, version, reason, hashes } = describePackage(key, packages, format)
     if (reason !== undefined) list.skip(name, reason)
     else {
       const isDirect = asked.has(key)
-      list.add({ name, version, range: asked.get(key), isDirect, isDev: !inProduction.has(key) })
+      list.add({ name, version, range: asked.get(key), isDirect, isDev: !inProduction.has(key), hashes })
     }
   }
   return list.finish()
@@ -107,12 +108,19 @@ function describePackage(
   key: string,
   packages: ReadonlyMap<string, unknown>,
   format: number,
-): { readonly name: string; readonly version: string; readonly reason?: string } {
+): {
+  readonly name: string
+  readonly version: string
+  readonly reason?: string
+  readonly hashes: readonly Integrity[]
+} {
   const entry = packages.get(key) ?? packages.get(withoutPeers(key))
   const parsed = format >= 6 ? parseKey(key) : parseOldKey(key)
   const name = textOf(entry, 'name') ?? parsed.name
-  const reason = findReason(fieldOf(entry, 'resolution'), parsed.version)
-  return { name, version: parsed.version, ...(reason !== undefined && { reason }) }
+  const resolution = fieldOf(entry, 'resolution')
+  const reason = findReason(resolution, parsed.version)
+  const hashes = parseSri(textOf(resolution, 'integrity'))
+  return { name, version: parsed.version, hashes, ...(reason !== undefined && { reason }) }
 }
 
 /** Why a package is not from a registry; undefined if it is. */

@@ -1,6 +1,6 @@
+import { entriesOf, fieldOf, listOf, textOf, textsOf } from '../../core/json/fields.ts'
 import { normalizePypiName } from '../../core/url/package-url.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, listOf, textOf, textsOf } from './fields.ts'
 import { FROM_FOLDER, FROM_GIT, FROM_URL } from './origins.ts'
 import { createPackageList } from './package-list.ts'
 import { parseToml } from './parse-syntax.ts'

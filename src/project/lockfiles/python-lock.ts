@@ -1,6 +1,8 @@
-import { normalizePypiName } from '../../core/url/package-url.ts'
+import { type Integrity, parseNamedDigest } from '../../core/integrity.ts'
+import { entriesOf, fieldOf, listOf, textEntriesOf, textOf, textsOf } from '../../core/json/fields.ts'
+import { normalizePypiName, PUBLIC_REGISTRIES } from '../../core/url/package-url.ts'
+import { normalizeRegistry } from '../../library/ports/registries.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, listOf, textOf, textsOf } from './fields.ts'
 import { findReachable } from './find-reachable.ts'
 import { FROM_FOLDER, FROM_GIT, FROM_URL } from './origins.ts'
 import { createPackageList } from './package-list.ts'
@@ -17,17 +19,27 @@ interface PythonPackage {
   readonly dependencies: readonly string[]
   /** Whether the file itself says that it is for development; undefined if it does not say. */
   readonly isDev: boolean | undefined
+  readonly hashes: readonly Integrity[]
+  /** The registry that the file names for it, unless that is the public one. */
+  readonly registry?: string | undefined
 }
 
 /** Parses `poetry.lock`. What the project asks for is in the `pyproject.toml` beside it. */
 export function parsePoetryLock(lock: ProjectFile, manifests: readonly ProjectFile[]): Lockfile {
-  const packages = readPackages(lock, parseToml(lock), 'package').map((entry): PythonPackage => {
+  const value = parseToml(lock)
+  // Poetry 1 writes the files of all packages into one table.
+  const allFiles = fieldOf(fieldOf(value, 'metadata'), 'files')
+  const packages = readPackages(lock, value, 'package').map((entry): PythonPackage => {
     const groups = textsOf(fieldOf(entry, 'groups'))
     const category = textOf(entry, 'category')
     const isDev = groups.length > 0 ? !groups.includes('main') : category === undefined ? undefined : category === 'dev'
+    const source = fieldOf(entry, 'source')
+    const isRegistry = textOf(source, 'type') === 'legacy'
     return {
       ...readIdentity(entry),
-      reason: describeSource(textOf(fieldOf(entry, 'source'), 'type')),
+      reason: describeSource(textOf(source, 'type')),
+      hashes: readHashes(listOf(fieldOf(entry, 'files') ?? fieldOf(allFiles, textOf(entry, 'name') ?? ''))),
+      registry: isRegistry ? (findLockedRegistry(textOf(source, 'url')) ?? undefined) : undefined,
       dependencies: entriesOf(fieldOf(entry, 'dependencies')).map(([name]) => normalizePypiName(name)),
       isDev,
     }
@@ -43,6 +55,8 @@ export function parsePylock(lock: ProjectFile, manifests: readonly ProjectFile[]
     return {
       ...readIdentity(entry),
       reason: describeSource(origin),
+      hashes: readHashes([fieldOf(entry, 'sdist'), ...listOf(fieldOf(entry, 'wheels'))]),
+      registry: findLockedRegistry(textOf(entry, 'index')) ?? undefined,
       dependencies: dependencies.map(normalizePypiName),
       isDev: undefined,
     }
@@ -69,7 +83,10 @@ export function parsePipfileLock(lock: ProjectFile, manifests: readonly ProjectF
       const isDirect = pipfiles.length > 0 ? ranges.has(name) : fieldOf(entry, 'index') !== undefined
       if (reason !== undefined) list.skip(key, reason)
       else if (version === null) list.skip(key, 'the lock file has no version for it')
-      else list.add({ name: key, version, range: ranges.get(name), isDirect, isDev: section !== 'default' })
+      else {
+        const hashes = textsOf(fieldOf(entry, 'hashes')).flatMap((text) => parseNamedDigest(text) ?? [])
+        list.add({ name: key, version, range: ranges.get(name), isDirect, isDev: section !== 'default', hashes })
+      }
     }
   }
   return list.finish()
@@ -86,6 +103,25 @@ export function readPackages(lock: ProjectFile, value: unknown, key: string): re
 function readIdentity(entry: unknown): { readonly name: string; readonly version: string | undefined } {
   return { name: normalizePypiName(textOf(entry, 'name') ?? ''), version: textOf(entry, 'version') }
 }
+
+/** The digests of the files of a package: `hash = "sha256:…"`, or a table `hashes` with one for each algorithm. */
+export function readHashes(files: readonly unknown[]): Integrity[] {
+  return files.flatMap((file) => {
+    const table = textEntriesOf(fieldOf(file, 'hashes')).map(([name, digest]) => `${name}:${digest}`)
+    return [textOf(file, 'hash') ?? '', ...table].flatMap((text) => parseNamedDigest(text) ?? [])
+  })
+}
+
+/** The registry that a lock file names; undefined for the public one, null if it is no web address. */
+export function findLockedRegistry(text: string | undefined): string | null | undefined {
+  if (text === undefined) return undefined
+  if (text.length > MAX_ADDRESS_CHARS || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return null
+  const registry = normalizeRegistry(text)
+  return registry === PUBLIC_INDEX ? undefined : registry
+}
+
+const MAX_ADDRESS_CHARS = 2000
+const PUBLIC_INDEX = normalizeRegistry(`${PUBLIC_REGISTRIES.pypi}simple/`)
 
 /** Why a package with this kind of source is not from a registry. */
 export function describeSource(kind: string | undefined): string | undefined {
@@ -119,7 +155,7 @@ function listPackages(packages: readonly PythonPackage[], manifests: readonly Pr
     (byName.get(name) ?? []).flatMap(({ dependencies }) => dependencies),
   )
   const list = createPackageList('pypi')
-  for (const { name, version, reason, isDev } of packages) {
+  for (const { name, version, reason, isDev, hashes, registry } of packages) {
     if (reason !== undefined) list.skip(name, reason)
     else if (version === undefined) list.skip(name, 'the lock file has no version for it')
     else {
@@ -129,6 +165,8 @@ function listPackages(packages: readonly PythonPackage[], manifests: readonly Pr
         range: ranges.get(name),
         isDirect: ranges.has(name),
         isDev: isDev ?? (ranges.size > 0 && !inProduction.has(name)),
+        hashes,
+        registry,
       })
     }
   }

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { type Integrity, parseNamedDigest } from '../../core/integrity.ts'
 import { normalizePypiName } from '../../core/url/package-url.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
 import { createPackageList, type PackageList } from './package-list.ts'
@@ -101,6 +102,7 @@ function addRequirements(
       list.add({
         ...requirement,
         version: requirement.version ?? constraints.get(normalizePypiName(requirement.name)) ?? null,
+        hashes: readHashes(text),
         isDirect: via.length === 0 || via.some((one) => /^-[rc]\b|\(.*\)$/.test(one)),
         isDev,
       })
@@ -117,6 +119,13 @@ function isForDevelopment(path: string): boolean {
 /** The name in `#egg=name`, or else the address itself. */
 function nameInAddress(address: string): string {
   return /[#&]egg=([\w.-]+)/.exec(address)?.[1] ?? address
+}
+
+/** The digests that a line names: `--hash=sha256:…`. */
+function readHashes(text: string): Integrity[] {
+  return Array.from(text.matchAll(/\s--hash[= ]\s*([a-z0-9]+:[0-9a-f]+)/gi), ([, digest = '']) => digest).flatMap(
+    (digest) => parseNamedDigest(digest) ?? [],
+  )
 }
 
 /** A requirement without options of its line, such as `--hash=sha256:…`. */

@@ -1,10 +1,11 @@
+import { entriesOf, fieldOf, listOf, textOf, textsOf } from '../../core/json/fields.ts'
 import { normalizePypiName } from '../../core/url/package-url.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, listOf, textOf, textsOf } from './fields.ts'
 import { findReachable } from './find-reachable.ts'
+import { FROM_FOLDER } from './origins.ts'
 import { createPackageList } from './package-list.ts'
 import { parseToml } from './parse-syntax.ts'
-import { describeSource, readPackages } from './python-lock.ts'
+import { describeSource, findLockedRegistry, readHashes, readPackages } from './python-lock.ts'
 
 /** Parses `uv.lock`, which lists the project and the members of its workspace as packages. */
 export function parseUvLock(lock: ProjectFile): Lockfile {
@@ -37,12 +38,16 @@ export function parseUvLock(lock: ProjectFile): Lockfile {
     if (members.has(entry)) continue
     const name = textOf(entry, 'name') ?? ''
     const version = textOf(entry, 'version')
-    const reason = describeSource(entriesOf(fieldOf(entry, 'source'))[0]?.[0])
+    const source = fieldOf(entry, 'source')
+    const registry = findLockedRegistry(textOf(source, 'registry'))
+    const reason = registry === null ? FROM_FOLDER : describeSource(entriesOf(source)[0]?.[0])
+    const hashes = readHashes([fieldOf(entry, 'sdist'), ...listOf(fieldOf(entry, 'wheels'))])
     if (reason !== undefined) list.skip(name, reason)
     else if (version === undefined) list.skip(name, 'the lock file has no version for it')
     else {
       const isDirect = asked.has(entry)
-      list.add({ name, version, range: asked.get(entry), isDirect, isDev: !inProduction.has(entry) })
+      const use = { range: asked.get(entry), isDirect, isDev: !inProduction.has(entry) }
+      list.add({ name, version, ...use, hashes, registry: registry ?? undefined })
     }
   }
   return list.finish()

@@ -1,5 +1,6 @@
+import { type Integrity, parseSri } from '../../core/integrity.ts'
+import { entriesOf, fieldOf, textEntriesOf, textOf } from '../../core/json/fields.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
-import { entriesOf, fieldOf, textEntriesOf, textOf } from './fields.ts'
 import { findReachable } from './find-reachable.ts'
 import { type NpmDependency, parseNpmManifest } from './npm-manifest.ts'
 import { parseNpmSpecifier } from './npm-specifier.ts'
@@ -15,6 +16,7 @@ interface YarnEntry {
   /** Where it comes from, as a specifier: a version of the registry, a folder, a repository. */
   readonly origin: string
   readonly dependencies: readonly (readonly [name: string, specifier: string])[]
+  readonly hashes: readonly Integrity[]
 }
 
 /** The entries of a `yarn.lock`, found by name and specifier. */
@@ -78,11 +80,13 @@ function readEntry(lock: ProjectFile, key: string, value: unknown, specifier: st
   )
   if (resolution !== undefined) {
     const { name, specifier: origin } = parseDescriptor(resolution)
-    return { name, version, origin, dependencies }
+    // The checksum is that of an archive which Yarn made itself.
+    return { name, version, origin, dependencies, hashes: [] }
   }
   const { name } = parseDescriptor(key.split(/, */)[0] ?? '')
   const asked = parseNpmSpecifier(name, specifier)
-  return { name: asked.kind === 'registry' ? asked.name : name, version, origin: specifier, dependencies }
+  const hashes = parseSri(textOf(value, 'integrity'))
+  return { name: asked.kind === 'registry' ? asked.name : name, version, origin: specifier, dependencies, hashes }
 }
 
 /** What the project and its members ask for: the range by entry, and the entries that are not only for development. */
@@ -130,6 +134,7 @@ function addEntries(list: PackageList, index: YarnIndex, { ranges, productionRoo
         range: ranges.get(entry),
         isDirect: ranges.has(entry),
         isDev: isKnown && !inProduction.has(entry),
+        hashes: entry.hashes,
       })
     }
   }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json/is-json-object.ts'
+import { isJsonObject } from './is-json-object.ts'
 
 /* Reads unknown data. Only own fields count, so that names such as `__proto__` and `constructor` are plain keys. */
 
