@@ -1,5 +1,7 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import type { DeclarationFiles } from '../core/check/module-graph.ts'
+import { AdditionFiles } from './addition-files.ts'
+import { nativePath, readText, slashPath } from './slash-path.ts'
 
 /** Larger files are not read. The declarations of a browser have 2 MB. */
 const MAX_BYTES = 4_000_000
@@ -19,29 +21,21 @@ export function openDeclarationFiles(): DeclarationFiles {
       if (!at.includes('/')) return undefined
     }
   }
+  const findPackage = (name: string, folder: string): string | undefined => {
+    const key = `${folder}\n${name}`
+    if (!folders.has(key)) folders.set(key, findAbove(name, folder))
+    return folders.get(key)
+  }
+  const additions = new AdditionFiles(findPackage)
   return {
     read(path) {
       const size = sizeOf(path)
       return size === undefined || size > MAX_BYTES ? undefined : readText(path)
     },
     hasFile: (path) => sizeOf(path) !== undefined,
-    findPackage(name, folder) {
-      const key = `${folder}\n${name}`
-      if (!folders.has(key)) folders.set(key, findAbove(name, folder))
-      return folders.get(key)
-    },
+    findPackage,
+    findAdditions: (name, folder) => additions.find(name, folder),
   }
-}
-
-/** Absolute paths begin with a slash here, also those with a drive. */
-function nativePath(path: string): string {
-  return path.replace(/^\/(?=[A-Za-z]:\/)/, '')
-}
-
-/** An absolute path of this system with slashes. */
-export function slashPath(path: string): string {
-  const slashed = path.replaceAll('\\', '/')
-  return slashed.startsWith('/') ? slashed : `/${slashed}`
 }
 
 /** The size of a file; undefined if there is none. */
@@ -55,15 +49,6 @@ function realPath(path: string): string | undefined {
     return slashPath(realpathSync(nativePath(path)))
   } catch {
     // It was removed.
-    return undefined
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(nativePath(path), 'utf8')
-  } catch {
-    // It cannot be read, so nothing is known about it.
     return undefined
   }
 }

@@ -41,6 +41,7 @@ function check(packages: Packages, code: string, isAll = false): string[] {
       hasFile: (path) => files.has(path),
       findPackage: (name) =>
         files.has(`/app/node_modules/${name}/package.json`) ? `/app/node_modules/${name}` : undefined,
+      findAdditions: () => [],
     },
     parse,
   )
@@ -162,7 +163,7 @@ describe('members', () => {
       export declare class Odd extends Unknown { a: 1 }
       declare global { namespace Shared { interface Request {} } } export declare const request: Shared.Request`
     const code = `import { any, map, same, make, mapped, Odd, request } from 'p'
-      any.x; map.x; same({ y: 1 }).y; make(() => {}).zzz; mapped.xa; new Odd().x; request.user
+      any.x; map.x; same({ y: 1 }).y; make(() => {}).zzz; mapped.xa; new Odd().x; request.user = 1; request.user
       let z = new Odd(); z = 1; z.foo`
     expect(check({ p: types }, code).filter((line) => line.includes('missing'))).toEqual([])
   })
