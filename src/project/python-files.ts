@@ -40,7 +40,7 @@ function listTops(packages: readonly ProjectPackage[]) {
   for (const { type, name, version, installedAt } of packages) {
     if (type !== 'pypi' || installedAt === undefined || version === null) continue
     const folder = slashPath(dirname(installedAt))
-    const info = { name, version, folder, isEsm: false, isEsmOnly: false }
+    const info = { name, version, folder, isEsm: false, hasEsm: false, isEsmOnly: false }
     for (const top of readTops(installedAt)) if (!tops.has(top)) tops.set(top, { package: info, folder })
   }
   return tops

@@ -20,7 +20,7 @@ function parse(text: string): SyntaxNode | undefined {
 /** What is missing or unknown in code that uses the given files of an environment. */
 function check(files: Readonly<Record<string, string>>, code: string): string[] {
   const all = new Map(Object.entries(files).map(([path, text]) => [`/site/${path}`, text]))
-  const info = { name: 'lamp', version: '1.0', folder: '/site', isEsm: false, isEsmOnly: false }
+  const info = { name: 'lamp', version: '1.0', folder: '/site', isEsm: false, hasEsm: false, isEsmOnly: false }
   const modules = new PythonModules(
     {
       read: (path) => all.get(path),

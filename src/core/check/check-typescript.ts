@@ -25,7 +25,7 @@ export function checkTypeScript(
 ): Finding[] {
   const findings: Finding[] = []
   const report = (finding: Finding) => void findings.push(finding)
-  const code = { name: '', version: '', folder: '', isEsm: true, isEsmOnly: true }
+  const code = { name: '', version: '', folder: '', isEsm: true, hasEsm: true, isEsmOnly: true }
   const module: ModuleInfo = { path, root, package: code, inlineImports: new Map(), isCode: true }
   const types = readScope(root, module)
   resolver.start(types)

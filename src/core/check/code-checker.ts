@@ -210,7 +210,9 @@ export class ExpressionChecker {
     if (signatures === undefined || signatures.length === 0) {
       if (callee.kind === 'free' || callee.kind === 'outside' || callee.kind === 'open') return FREE
       if (callee.kind === 'module') return this.#reportModuleCall(node, callee, isNew)
-      return callee.kind === 'lost' ? callee : lost('it is not known how it is called')
+      const unknown = callee.kind === 'lost' ? callee : lost('it is not known how it is called')
+      for (const arg of args) this.#give(arg, unknown, scope)
+      return unknown
     }
     const call: Call = {
       args,

@@ -172,9 +172,11 @@ export class ModuleGraph {
     const json = tryParseJson(this.#files.read(`${folder}/package.json`) ?? '')
     const { name, version, type, exports, main } = isJsonObject(json) ? json : {}
     const isEsm = type === 'module'
-    const isEsmOnly = isEsm && !/"require"|\.cjs"/.test(JSON.stringify([exports, main]))
-    const info =
-      typeof name === 'string' && typeof version === 'string' ? { name, version, folder, isEsm, isEsmOnly } : undefined
+    const targets = JSON.stringify([exports, main])
+    const isEsmOnly = isEsm && !/"require"|\.cjs"/.test(targets)
+    const hasEsm = isEsm || /"import":(?:\{[^{}]*)?"[^"{}]*\.mjs"/.test(targets)
+    const isPackage = typeof name === 'string' && typeof version === 'string'
+    const info = isPackage ? { name, version, folder, isEsm, hasEsm, isEsmOnly } : undefined
     this.#packages.set(folder, info)
     return info
   }
@@ -218,7 +220,7 @@ export class ModuleGraph {
 }
 
 /** Stands for the project in place of a package. */
-const PROJECT: PackageInfo = { name: '', version: '', folder: '', isEsm: true, isEsmOnly: true }
+const PROJECT: PackageInfo = { name: '', version: '', folder: '', isEsm: true, hasEsm: true, isEsmOnly: true }
 
 /** Whether a specifier names a module of Node. */
 export function isNodeModule(specifier: string): boolean {

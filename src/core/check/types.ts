@@ -19,6 +19,8 @@ export interface PackageInfo {
   readonly folder: string
   /** Whether its `.js` files are ECMAScript modules. */
   readonly isEsm: boolean
+  /** Whether `import` loads ECMAScript modules of it, so that a default export must be declared. */
+  readonly hasEsm: boolean
   /** Whether it has no CommonJS modules, so that `require` returns what its modules export. */
   readonly isEsmOnly: boolean
 }
@@ -108,7 +110,8 @@ export type Type =
   /** One of these: a member exists if one of them has it. */
   | { readonly kind: 'union'; readonly parts: readonly Type[] }
   | { readonly kind: 'intersection'; readonly parts: readonly Type[] }
-  | { readonly kind: 'array'; readonly item: () => Type }
+  /** `isEmpty` is known of tuples only. */
+  | { readonly kind: 'array'; readonly item: () => Type; readonly isEmpty?: boolean }
   | { readonly kind: 'promise'; readonly value: () => Type }
   /** A type without some of its members, or with only some. */
   | { readonly kind: 'filtered'; readonly of: Type; readonly names: ReadonlySet<string>; readonly isKept: boolean }
