@@ -1,6 +1,8 @@
 import { realpathSync, statSync } from 'node:fs'
 import type { DeclarationFiles } from '../core/check/module-graph.ts'
+import { AdditionFiles } from './addition-files.ts'
 import { readText } from './read-text.ts'
+import { nativePath, slashPath } from './slash-path.ts'
 
 /** Larger files are not read. The declarations of a browser have 2 MB. */
 const MAX_BYTES = 4_000_000
@@ -20,29 +22,21 @@ export function openDeclarationFiles(): DeclarationFiles {
       if (!at.includes('/')) return undefined
     }
   }
+  const findPackage = (name: string, folder: string): string | undefined => {
+    const key = `${folder}\n${name}`
+    if (!folders.has(key)) folders.set(key, findAbove(name, folder))
+    return folders.get(key)
+  }
+  const additions = new AdditionFiles(findPackage)
   return {
     read(path) {
       const size = sizeOf(path)
       return size === undefined || size > MAX_BYTES ? undefined : readText(nativePath(path))
     },
     hasFile: (path) => sizeOf(path) !== undefined,
-    findPackage(name, folder) {
-      const key = `${folder}\n${name}`
-      if (!folders.has(key)) folders.set(key, findAbove(name, folder))
-      return folders.get(key)
-    },
+    findPackage,
+    findAdditions: (name, folder) => additions.find(name, folder),
   }
-}
-
-/** Absolute paths begin with a slash here, also those with a drive. */
-function nativePath(path: string): string {
-  return path.replace(/^\/(?=[A-Za-z]:\/)/, '')
-}
-
-/** An absolute path of this system with slashes. */
-export function slashPath(path: string): string {
-  const slashed = path.replaceAll('\\', '/')
-  return slashed.startsWith('/') ? slashed : `/${slashed}`
 }
 
 /** The size of a file; undefined if there is none. */

@@ -14,8 +14,9 @@ import { PARSER_FAILED } from '../core/chunk/piece.ts'
 import { PharosError } from '../core/errors.ts'
 import type { CheckedCode, CheckedPlace, CodeChecker, CodeInput } from '../library/ports/code-checker.ts'
 import type { ProjectPackage, ProjectPackages } from '../library/ports/projects.ts'
-import { openDeclarationFiles, slashPath } from './declaration-files.ts'
+import { openDeclarationFiles } from './declaration-files.ts'
 import { openPythonFiles } from './python-files.ts'
+import { slashPath } from './slash-path.ts'
 
 /** Declarations that are kept between checks, in characters. Beyond that all are read again. */
 const MAX_KEPT_CHARS = 60_000_000
@@ -41,6 +42,9 @@ export function openCodeChecker({ read, openGrammars }: CodeCheckerOptions): Cod
       const key = JSON.stringify(project.packages)
       const kept = known === undefined ? 0 : known.resolver.graph.loadedChars + known.python.loadedChars
       if (known?.key !== key || kept > MAX_KEPT_CHARS) known = openDeclarations(key, project, grammars)
+      const checked = checkInput(input, project, grammars, known)
+      if (!known.resolver.graph.isStale) return checked
+      known = openDeclarations(key, project, grammars)
       return checkInput(input, project, grammars, known)
     },
   }

@@ -1,5 +1,6 @@
 import { LateBindings } from './bindings.ts'
 import { constraintOf, defaultOf, unionOf } from './evaluate-type.ts'
+import { canDecide } from './infer-types.ts'
 import { resultOf } from './look-up.ts'
 import { arityOf, isRest, parametersOf, tupleOf } from './signatures.ts'
 import { field, named, type SyntaxNode, textOf } from './syntax-tree.ts'
@@ -73,7 +74,8 @@ function bindCall(resolver: Resolver, signature: Signature, { args, typeArgs, ty
   const list = field(node, 'type_parameters')
   if (list === undefined) return outer
   const typeParameters = typeParametersOf(signature, list)
-  const dependsOnCall = typeArgs.length > 0 || typeParameters.some(({ at }) => args[at] !== undefined)
+  const isGiven = ({ usedBy }: TypeParameter) => usedBy.some((i) => args[i] !== undefined)
+  const dependsOnCall = typeArgs.length > 0 || typeParameters.some(isGiven)
   const known = dependsOnCall ? undefined : boundByDefault.get(outer)?.get(node)
   if (known !== undefined) return known
   const bindings = new LateBindings(outer)
@@ -81,7 +83,7 @@ function bindCall(resolver: Resolver, signature: Signature, { args, typeArgs, ty
     const ofOuter = boundByDefault.get(outer) ?? new WeakMap<SyntaxNode, Bindings>()
     boundByDefault.set(outer, ofOuter.set(node, bindings))
   }
-  typeParameters.forEach(({ name, node: parameter, isUsed, at }, i) => {
+  typeParameters.forEach(({ name, node: parameter, usedBy, at }, i) => {
     const given = typeArgs[i]
     const arg = args[at]
     bindings.set(
@@ -89,7 +91,12 @@ function bindCall(resolver: Resolver, signature: Signature, { args, typeArgs, ty
       resolver.defer(() => {
         if (given !== undefined) return given
         if (arg !== undefined) return typeOfArg(arg)
-        return (isUsed ? constraintOf : defaultOf)(resolver, parameter, scope, bindings)
+        const isDecided = usedBy.some((index) => {
+          const one = args[index]
+          const evaluate = (probe: Bindings) => parameterType(resolver, { node, scope, bindings: probe }, index)
+          return one !== undefined && canDecide(resolver, name, bindings, one, evaluate)
+        })
+        return (isDecided ? constraintOf : defaultOf)(resolver, parameter, scope, bindings)
       }),
     )
   })
@@ -103,8 +110,8 @@ const boundByDefault = new WeakMap<Bindings, WeakMap<SyntaxNode, Bindings>>()
 interface TypeParameter {
   readonly name: string
   readonly node: SyntaxNode
-  /** Whether the type of a parameter mentions it. */
-  readonly isUsed: boolean
+  /** Indexes of the parameters whose types mention it. */
+  readonly usedBy: readonly number[]
   /** Index of the parameter that has exactly this type; -1 if none has. */
   readonly at: number
 }
@@ -115,7 +122,8 @@ function typeParametersOf(signature: Signature, list: SyntaxNode): readonly Type
   const written = parametersOf(signature).map((one) => writtenType(one))
   const found = named(list).map((node) => {
     const name = textOf(field(node, 'name') ?? node)
-    return { name, node, isUsed: written.some((type) => mentions(type, name)), at: written.indexOf(name) }
+    const usedBy = [...written.keys()].filter((i) => mentions(written[i] ?? '', name))
+    return { name, node, usedBy, at: written.indexOf(name) }
   })
   listed.set(list, found)
   return found

@@ -20,11 +20,13 @@ function parse(text: string): SyntaxNode | undefined {
 /** What is missing or unknown in code that uses the given files of an environment. */
 function check(files: Readonly<Record<string, string>>, code: string): string[] {
   const all = new Map(Object.entries(files).map(([path, text]) => [`/site/${path}`, text]))
-  const info = { name: 'lamp', version: '1.0', folder: '/site', isEsm: false, isEsmOnly: false }
+  const info = { name: 'lamp', version: '1.0', folder: '/site', isEsm: false, hasEsm: false, isEsmOnly: false }
   const modules = new PythonModules(
     {
       read: (path) => all.get(path),
       hasFile: (path) => all.has(path),
+      listFolder: (path) =>
+        [...all.keys()].flatMap((one) => /^([^/]+)/.exec(one.split(`${path}/`)[1] ?? '')?.[1] ?? []),
       findTop: (name) => (name === 'lamp' ? { package: info, folder: '/site' } : undefined),
     },
     parse,
@@ -58,6 +60,13 @@ def light(*lamps) -> Lamp: ...
 }
 
 describe('Python code', () => {
+  test('compiled modules and folders without __init__.py are unknown', () => {
+    const files = { ...LAMP, 'lamp/_fast.cpython-311-x86_64-linux-gnu.so': '', 'lamp/data/map.txt': '' }
+    const code = 'import lamp\nfrom lamp import _fast, data, paraffin\nlamp._fast.run()'
+    const expected = ['2 _fast: unknown', '2 data: unknown', '2 paraffin: missing', '3 lamp._fast: unknown']
+    expect(check(files, code).slice(0, 4)).toEqual(expected)
+  })
+
   test('imports and attributes of modules are looked up, also through other modules', () => {
     const code = `import lamp
 from lamp import Lamp, Lampe

@@ -41,6 +41,7 @@ function check(packages: Packages, code: string, isAll = false): string[] {
       hasFile: (path) => files.has(path),
       findPackage: (name) =>
         files.has(`/app/node_modules/${name}/package.json`) ? `/app/node_modules/${name}` : undefined,
+      findAdditions: () => [],
     },
     parse,
   )
@@ -162,7 +163,7 @@ describe('members', () => {
       export declare class Odd extends Unknown { a: 1 }
       declare global { namespace Shared { interface Request {} } } export declare const request: Shared.Request`
     const code = `import { any, map, same, make, mapped, Odd, request } from 'p'
-      any.x; map.x; same({ y: 1 }).y; make(() => {}).zzz; mapped.xa; new Odd().x; request.user
+      any.x; map.x; same({ y: 1 }).y; make(() => {}).zzz; mapped.xa; new Odd().x; request.user = 1; request.user
       let z = new Odd(); z = 1; z.foo`
     expect(check({ p: types }, code).filter((line) => line.includes('missing'))).toEqual([])
   })
@@ -203,6 +204,23 @@ describe('options and arguments', () => {
   })
 })
 
+describe('calls that are not known', () => {
+  test('their options are unknown', () => {
+    const code = "import { none } from 'lamp'\nnone.start({ watts: 1, on: { color: 1 } }, (lamp) => lamp.light())"
+    expect(check({ lamp: LAMP }, code)).toEqual([
+      ...['1 none: missing', '2 none.start: unknown', '2 watts: unknown', '2 on: unknown', '2 color: unknown'],
+      '2 lamp.light: unknown',
+    ])
+  })
+
+  test('a parameter is required if only a part of its type can be undefined', () => {
+    const types = `
+      interface Text<T> { t: T } export declare function f(a: number): { x: 1 }
+      export declare function f(a: number, text: Text<{ any: any }>): any`
+    expect(check({ p: types }, "import { f } from 'p'\nf(1).y")).toEqual(['2 f(1).y: missing, x'])
+  })
+})
+
 describe('modules', () => {
   const MANIFEST = JSON.stringify({
     ...{ name: 'p', version: '1.0.0', types: 'index.d.ts' },
@@ -222,6 +240,15 @@ describe('modules', () => {
     expect(check({ lamp: files }, code).at(-1)).toBe('2 lamp/lib/b: missing')
   })
 
+  test('a package with ECMAScript modules has no default export unless it is declared', () => {
+    const types = 'export declare const a: 1'
+    const exports = { import: { types: './index.d.ts', default: './index.mjs' }, default: './index.js' }
+    const dual = { 'package.json': JSON.stringify({ name: 'dual', version: '1.0.0', exports }), 'index.d.ts': types }
+    const plain = { 'package.json': JSON.stringify({ name: 'plain', version: '1.0.0' }), 'index.d.ts': types }
+    const code = "import dual from 'dual'\nimport plain from 'plain'\nplain.a; plain.b"
+    expect(check({ dual, plain }, code)).toEqual(['1 dual: missing', '3 plain.b: missing, a'])
+  })
+
   test('a module cannot be called, unless it is a CommonJS module', () => {
     const types = { p: 'export declare const a: 1', q: 'declare function q(): void; export default q' }
     const code = "import * as p from 'p'\nconst q = require('q')\np(); new p()\nq(); q.default()"
@@ -238,6 +265,28 @@ describe('generics', () => {
       export declare function g(...rest: [1, ...2[]]): void`
     const code = "import { f, g } from 'p'\nf('n', { x: 1 }, { y: 1 }); g(1, 2, 3)\nf('n')\nf('n', { y: 1 }, 2)\ng()"
     expect(check({ p: types }, code)).toEqual(['3 f(): missing', '4 y: missing, x', '5 g(): missing'])
+  })
+
+  test('a type parameter that no argument can decide has its default', () => {
+    const types = `
+      export interface Options<M> { url?: string; near?: { port: number }; modules?: M; of?: () => M }
+      export type Client<M> = { get(): void } & { [K in keyof M]: M[K] }
+      export declare function create<M extends Record<string, unknown> = {}>(options?: Options<M>): Client<M>
+      export declare function store<T, M extends unknown[] = []>(make: ((n: number) => T) & { marks?: M }): Chain<M>
+      export type Chain<M> = number extends M['length' & keyof M] ? {} : M extends [] ? { end: 1 } : M extends [1, ...infer R] ? Chain<R> : never`
+    const code = `import { create, store } from 'p'
+      create().gett; create({ url: 'a', near: { port: 1 } }).gett
+      create({ modules: { a: 1 } }).a; create({ of: () => ({ b: 1 }) }).b; const more = {}; create(more).c
+      store((n) => n).end; store((n) => n).emd`
+    const expected = ['2 create().gett: missing, get', "2 create({ url: 'a', near: { port: 1 } }).gett: missing, get"]
+    expect(check({ p: types }, code)).toEqual([...expected, '4 store((n) => n).emd: missing, end'])
+  })
+
+  test('what a condition infers can be anything', () => {
+    const types = `
+      export type State<S> = S extends { get(): infer T } ? T : never
+      export declare function use<U>(select: (state: State<{ get(): { a: 1 } }>) => U): U`
+    expect(check({ p: types }, "import { use } from 'p'\nuse((state) => state.any)")).toEqual([])
   })
 
   test('a type that needs too many steps leaves the rest of the code checked', () => {

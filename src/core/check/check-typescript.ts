@@ -25,10 +25,10 @@ export function checkTypeScript(
 ): Finding[] {
   const findings: Finding[] = []
   const report = (finding: Finding) => void findings.push(finding)
-  const code = { name: '', version: '', folder: '', isEsm: true, isEsmOnly: true }
+  const code = { name: '', version: '', folder: '', isEsm: true, hasEsm: true, isEsmOnly: true }
   const module: ModuleInfo = { path, root, package: code, inlineImports: new Map(), isCode: true }
   const types = readScope(root, module)
-  resolver.start(types.ambient)
+  resolver.start(types)
   const imports = new CodeImports(resolver, module, problemOf, report)
   // All modules are opened first, because they can add members to each other.
   for (const [, specifier = ''] of root.source.matchAll(SPECIFIERS)) {
@@ -37,26 +37,28 @@ export function checkTypeScript(
       resolver.missingPackages.add(packageNameOf(specifier))
     }
   }
-  new CodeWalker(imports, new ExpressionChecker(resolver, imports, types, report), findAssigned(root)).run(
-    root,
-    earlier,
-  )
+  const assigned = findAssigned(root)
+  const expressions = new ExpressionChecker(resolver, imports, types, assigned.members, report)
+  new CodeWalker(imports, expressions, assigned.names).run(root, earlier)
   return findings.sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
 const SPECIFIERS = /(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"]([^'"\n]+)['"]/g
 
-/** Names that are assigned again after their declaration. */
-function findAssigned(root: SyntaxNode): ReadonlySet<string> {
+/** Names that are assigned again after their declaration, and members that are assigned to. */
+function findAssigned(root: SyntaxNode): Readonly<Record<'names' | 'members', ReadonlySet<string>>> {
   const names = new Set<string>()
+  const members = new Set<string>()
   const walk = (node: SyntaxNode) => {
     const target = /^(?:augmented_)?assignment_expression$/.test(node.type) ? field(node, 'left') : undefined
     const found = target ?? (node.type === 'update_expression' ? field(node, 'argument') : undefined)
     if (found?.type === 'identifier') names.add(textOf(found))
+    const member = found?.type === 'member_expression' ? field(found, 'property') : undefined
+    if (member !== undefined) members.add(textOf(member))
     node.children.forEach(walk)
   }
   walk(root)
-  return names
+  return { names, members }
 }
 
 const SCOPES = /^(?:program|statement_block|for_in_statement|for_statement|catch_clause|class_body|switch_body)$/
@@ -189,6 +191,7 @@ class CodeWalker {
           ? this.#expressions.typeOfParameter(node, parameters.length, i)
           : this.#expressions.annotated(annotation)
       this.#bind(pattern, pattern.type === 'rest_pattern' ? () => FREE : type, scope)
+      if (annotation === undefined && pattern.type === 'identifier') scope.noteReceived(textOf(pattern))
     })
     const own = field(node, 'name')
     if (node.type === 'function_expression' && own !== undefined) scope.declare(textOf(own), () => FREE)

@@ -29,11 +29,20 @@ export class ExpressionChecker {
   readonly #imports: CodeImports
   /** The scope of types of the code. */
   readonly #types: Scope
+  /** Names of members that the code assigns to. */
+  readonly #assigned: ReadonlySet<string>
   readonly #report: (finding: Finding) => void
   readonly #known = new Map<SyntaxNode, Type>()
   readonly #contexts = new Map<SyntaxNode, Type>()
 
-  constructor(resolver: TypeResolver, imports: CodeImports, types: Scope, report: (finding: Finding) => void) {
+  constructor(
+    resolver: TypeResolver,
+    imports: CodeImports,
+    types: Scope,
+    assigned: ReadonlySet<string>,
+    report: (finding: Finding) => void,
+  ) {
+    this.#assigned = assigned
     this.#resolver = resolver
     this.#imports = imports
     this.#types = types
@@ -68,14 +77,29 @@ export class ExpressionChecker {
   }
 
   /** The type of a member that is taken from a value. Reports it. */
-  typeOfMember(type: Type, name: string, node: SyntaxNode, label: string, kind: PlaceKind = 'member'): Type {
-    const found = this.#resolver.lookUp(type, name)
+  typeOfMember(
+    type: Type,
+    name: string,
+    node: SyntaxNode,
+    label: string,
+    { kind = 'member', isReceived = false }: { readonly kind?: PlaceKind; readonly isReceived?: boolean } = {},
+  ): Type {
+    const found = this.#lookUp(type, name, isReceived)
     // CommonJS modules have this for ECMAScript modules, even if it is not declared.
     if (name === 'default' && found.state === 'missing' && label.startsWith('require(')) return type
     this.#reportLookup(found, type, name, node, label, kind)
     if (found.state === 'found') return found.type()
     if (found.state === 'outside') return FREE
     return lost(found.state === 'missing' ? `${label} does not exist` : found.why)
+  }
+
+  /** Looks up a member. Code that runs can add members to what all packages share, such as the requests of Express. */
+  #lookUp(type: Type, name: string, isReceived: boolean): Lookup {
+    const found = this.#resolver.lookUpMember(type, name)
+    if (found.state !== 'missing' || found.isShared !== true) return found
+    if (this.#assigned.has(name)) return { state: 'unknown', why: 'the code adds it' }
+    const [plugin] = isReceived ? this.#resolver.missingPackages : []
+    return plugin === undefined ? found : { state: 'unknown', why: `${plugin} may add it, and has no declarations` }
   }
 
   #evaluate(node: SyntaxNode, scope: CodeScope): Type {
@@ -148,7 +172,8 @@ export class ExpressionChecker {
     const property = field(node, 'property')
     if (object === undefined || property === undefined || property.type !== 'property_identifier') return FREE
     const type = this.typeOf(object, scope)
-    return this.typeOfMember(type, textOf(property), property, shorten(node))
+    const isReceived = object.type === 'identifier' && scope.isReceived(textOf(object))
+    return this.typeOfMember(type, textOf(property), property, shorten(node), { isReceived })
   }
 
   #evaluateCall(node: SyntaxNode, scope: CodeScope): Type {
@@ -185,7 +210,9 @@ export class ExpressionChecker {
     if (signatures === undefined || signatures.length === 0) {
       if (callee.kind === 'free' || callee.kind === 'outside' || callee.kind === 'open') return FREE
       if (callee.kind === 'module') return this.#reportModuleCall(node, callee, isNew)
-      return callee.kind === 'lost' ? callee : lost('it is not known how it is called')
+      const unknown = callee.kind === 'lost' ? callee : lost('it is not known how it is called')
+      for (const arg of args) this.#give(arg, unknown, scope)
+      return unknown
     }
     const call: Call = {
       args,
@@ -238,7 +265,7 @@ export class ExpressionChecker {
       if (!/^(?:pair|method_definition|shorthand_property_identifier)$/.test(entry.type)) continue
       if (!/^(?:property_identifier|string|shorthand_property_identifier)$/.test(key.type)) continue
       const name = key.type === 'string' ? unquote(key) : textOf(key)
-      const found = this.typeOfMember(options, name, key, name, 'option')
+      const found = this.typeOfMember(options, name, key, name, { kind: 'option' })
       const value = field(entry, 'value')
       if (value !== undefined) this.#give(value, found, scope)
       else if (entry.type === 'method_definition') this.setContext(entry, found)

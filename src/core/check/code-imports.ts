@@ -71,7 +71,7 @@ export class CodeImports {
     }
     if (found !== 'missing') return void this.#add(specifier, label, node, 'exists', { at: locateEntity(found) ?? at })
     // A CommonJS module is its own default export.
-    if (name === 'default' && !scope.module.package.isEsm)
+    if (name === 'default' && !scope.module.package.hasEsm)
       return void this.#add(specifier, label, node, 'exists', { at })
     const names = this.#resolver.namesOf({ kind: 'module', scope })
     const nearest = findNearestName(name, names)
@@ -85,7 +85,7 @@ export class CodeImports {
     if (scope === undefined) return FREE
     if ('why' in scope) return lost(scope.why)
     if (name === 'default' && findExport(this.#resolver, scope, 'default') === 'missing') {
-      return scope.module.package.isEsm ? lost('there is no default export') : this.#whole(scope)
+      return scope.module.package.hasEsm ? lost(`${specifier} has no default export`) : this.#whole(scope)
     }
     if (name === '*') return this.#whole(scope)
     const entity = importFrom(this.#resolver, scope, name)

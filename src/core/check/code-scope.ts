@@ -4,6 +4,7 @@ import { FREE, lost, type Type } from './types.ts'
 export class CodeScope {
   readonly #parent: CodeScope | undefined
   readonly #names = new Map<string, (() => Type)[]>()
+  readonly #received = new Set<string>()
 
   constructor(parent?: CodeScope) {
     this.#parent = parent
@@ -15,6 +16,15 @@ export class CodeScope {
     const once = memoize(type)
     if (known === undefined) this.#names.set(name, [once])
     else known.push(once)
+  }
+
+  /** Notes that a callback receives a name, so that other code may have changed its value before. */
+  noteReceived(name: string): void {
+    this.#received.add(name)
+  }
+
+  isReceived(name: string): boolean {
+    return this.#names.has(name) ? this.#received.has(name) : this.#parent?.isReceived(name) === true
   }
 
   /** The type of a name; undefined if the code does not declare it. */

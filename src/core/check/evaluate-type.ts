@@ -66,7 +66,7 @@ export function evaluateType(resolver: Resolver, node: SyntaxNode, scope: Scope,
     case 'array_type':
       return { kind: 'array', item: () => evaluate(typeChild(node)) }
     case 'tuple_type':
-      return { kind: 'array', item: () => unionOf(named(node).map((one) => evaluate(field(one, 'type') ?? one))) }
+      return evaluateTuple(node, evaluate)
     case 'union_type':
       return unionOf(flatten(node, 'union_type').map(evaluate))
     case 'intersection_type':
@@ -90,6 +90,15 @@ export function evaluateType(resolver: Resolver, node: SyntaxNode, scope: Scope,
     default:
       return lost('a type that is not followed')
   }
+}
+
+function evaluateTuple(node: SyntaxNode, evaluate: (one: SyntaxNode | undefined) => Type): Type {
+  const items = named(node)
+  const item = () => unionOf(items.map((one) => evaluate(field(one, 'type') ?? one)))
+  const isEmpty = items.length === 0
+  return isEmpty || items.some(({ type }) => !/^(?:optional|rest)_/.test(type))
+    ? { kind: 'array', item, isEmpty }
+    : { kind: 'array', item }
 }
 
 /** The type inside of an annotation or other wrapper. */
@@ -261,9 +270,44 @@ function evaluateLookup(resolver: Resolver, node: SyntaxNode, scope: Scope, bind
 
 /** A conditional type is one of its branches. Which one depends on types of the user, so it may be either. */
 function evaluateConditional(resolver: Resolver, node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
-  const branches = [field(node, 'consequence'), field(node, 'alternative')]
-  const types = branches.flatMap((one) => (one === undefined ? [] : [resolver.evaluate(one, scope, bindings)]))
+  const consequence = field(node, 'consequence')
+  const alternative = field(node, 'alternative')
+  const isTrue = decideCondition(resolver, node, scope, bindings)
+  const branches = isTrue === undefined ? [consequence, alternative] : [isTrue ? consequence : alternative]
+  const names = inferredNames(field(node, 'right'))
+  const inner = names.length === 0 ? bindings : new LateBindings(bindings)
+  // `infer T` stands for a part of what the user gives.
+  if (inner instanceof LateBindings) for (const name of names) inner.set(name, anything)
+  const types = branches.flatMap((one) => {
+    if (one === undefined) return []
+    return [resolver.evaluate(one, scope, one === consequence ? inner : bindings)]
+  })
   return unionOf(types)
+}
+
+/** The names that a condition introduces by `infer`. */
+function inferredNames(condition: SyntaxNode | undefined): readonly string[] {
+  if (condition === undefined) return []
+  const known = inferred.get(condition)
+  if (known !== undefined) return known
+  const names = [...textOf(condition).matchAll(/\binfer\s+([\w$]+)/g)].map(([, name = '']) => name)
+  inferred.set(condition, names)
+  return names
+}
+
+const inferred = new WeakMap<SyntaxNode, readonly string[]>()
+
+/** Decides `T extends []`, and `number extends T['length']`, by which recursive types end; undefined for other conditions. */
+function decideCondition(resolver: Resolver, node: SyntaxNode, scope: Scope, bindings: Bindings): boolean | undefined {
+  const left = field(node, 'left')
+  const right = field(node, 'right')
+  if (left === undefined || right === undefined) return undefined
+  const isOfNumber =
+    textOf(left) === 'number' && right.type === 'lookup_type' && /\[\s*(['"])length\1/.test(textOf(right))
+  const list = isOfNumber ? named(right)[0] : /^(?:readonly\s*)?\[\s*\]$/.test(textOf(right)) ? left : undefined
+  const type = list === undefined ? undefined : resolver.evaluate(list, scope, bindings)
+  if (type?.kind !== 'array' || type.isEmpty === undefined) return undefined
+  return isOfNumber ? false : type.isEmpty
 }
 
 /** The type that an entity names. */

@@ -37,7 +37,10 @@ function follow(resolver: Resolver, found: readonly Declared[], step: number): E
 export function importFrom(resolver: Resolver, target: Scope, name: string, step = 0): Entity | 'unknown' {
   if (name === '*') return wholeOf(resolver, target, step) ?? { kind: 'module', scope: target }
   const found = findExport(resolver, target, name, step)
-  return found === 'missing' ? 'unknown' : found
+  if (found !== 'missing') return found
+  // A CommonJS module is its own default export.
+  const isWhole = name === 'default' && !target.module.package.isEsm
+  return isWhole ? (wholeOf(resolver, target, step) ?? { kind: 'module', scope: target }) : 'unknown'
 }
 
 /** What `export = …` exports; undefined if the module has none. */

@@ -139,7 +139,9 @@ function lookUpMembers(
   const found = (indexMembers(members).get(name) ?? []).filter((member) => has(member, 'static') === isStatic)
   const [first] = found
   if (first !== undefined) {
-    return { state: 'found', type: () => typeOfMembers(resolver, found, scope, bindings), at: locate(first, scope) }
+    // What the project declares itself is no member of a package.
+    const at = scope.module.isCode ? undefined : locate(first, scope)
+    return { state: 'found', type: () => typeOfMembers(resolver, found, scope, bindings), at }
   }
   const index = members.find((member) => member.type === 'index_signature' && !isStatic)
   if (index !== undefined) {
@@ -211,9 +213,12 @@ function lookUpInstance(
     }
   }
   if (unclear !== undefined) return unclear
-  if (declarations.some((one) => resolver.isGlobal(one))) return { state: 'unknown', why: 'other packages may add it' }
+  if (declarations.some((one) => resolver.globalKind(one) === 'language')) {
+    return { state: 'unknown', why: 'other packages may add it' }
+  }
   const plugin = findPlugin(resolver, declarations)
   if (plugin !== undefined) return { state: 'unknown', why: `${plugin} may add it, and is not installed` }
+  resolver.noteLacking(declarations)
   return MISSING
 }
 

@@ -13,6 +13,17 @@ export interface DeclarationFiles {
   hasFile(path: string): boolean
   /** The folder in which a package is installed, as code in another folder sees it. */
   findPackage(name: string, folder: string): string | undefined
+  /** Files that add declarations to a module or global namespace, as code in a folder sees them: of the project and its packages. */
+  findAdditions(name: string, folder: string): readonly AdditionFile[]
+}
+
+/** A file that adds to the declarations of other files. */
+export interface AdditionFile {
+  readonly path: string
+  /** Folder of the package that has it; undefined if it belongs to the project. */
+  readonly package: string | undefined
+  /** Changes whenever the file is written. */
+  readonly stamp: string
 }
 
 /** Parses declarations; undefined for text that cannot be parsed. */
@@ -29,6 +40,8 @@ export class ModuleGraph {
   readonly #additions = new Map<string, Scope[]>()
   readonly #globals = new Set<Scope>()
   readonly #ambient = new Set<Scope>()
+  /** Loaded files that add to others, with their stamps. */
+  readonly #stamps = new Map<string, string>()
   /** Declarations for all modules, by name; undefined after more were loaded. */
   #globalNames: Map<string, Declared[]> | undefined
 
@@ -39,6 +52,9 @@ export class ModuleGraph {
 
   /** Number of characters of all loaded files. */
   loadedChars = 0
+
+  /** Whether a file of the project has changed since it was loaded. */
+  isStale = false
 
   /** Everything that loaded modules declare for all modules. */
   get globals(): ReadonlySet<Scope> {
@@ -60,6 +76,20 @@ export class ModuleGraph {
   /** What loaded modules add to the module of a name: `declare module 'name' { … }`. */
   additionsTo(name: string): readonly Scope[] {
     return this.#additions.get(name) ?? []
+  }
+
+  /** Loads the files that add to a module or namespace, as code at a path sees them; true if some were not loaded before. */
+  loadAdditions(name: string, path: string): boolean {
+    let hasMore = false
+    for (const file of this.#files.findAdditions(name, folderOf(path))) {
+      const stamp = this.#stamps.get(file.path)
+      if (stamp !== undefined && stamp !== file.stamp) this.isStale = true
+      if (stamp !== undefined || this.#scopes.has(file.path)) continue
+      this.#stamps.set(file.path, file.stamp)
+      const info = file.package === undefined ? PROJECT : this.#readPackage(file.package)
+      if (info !== undefined && this.load(file.path, info) !== undefined) hasMore = true
+    }
+    return hasMore
   }
 
   /** The other bodies of `declare module 'name'` with the same name. */
@@ -142,9 +172,11 @@ export class ModuleGraph {
     const json = tryParseJson(this.#files.read(`${folder}/package.json`) ?? '')
     const { name, version, type, exports, main } = isJsonObject(json) ? json : {}
     const isEsm = type === 'module'
-    const isEsmOnly = isEsm && !/"require"|\.cjs"/.test(JSON.stringify([exports, main]))
-    const info =
-      typeof name === 'string' && typeof version === 'string' ? { name, version, folder, isEsm, isEsmOnly } : undefined
+    const targets = JSON.stringify([exports, main])
+    const isEsmOnly = isEsm && !/"require"|\.cjs"/.test(targets)
+    const hasEsm = isEsm || /"import":(?:\{[^{}]*)?"[^"{}]*\.mjs"/.test(targets)
+    const isPackage = typeof name === 'string' && typeof version === 'string'
+    const info = isPackage ? { name, version, folder, isEsm, hasEsm, isEsmOnly } : undefined
     this.#packages.set(folder, info)
     return info
   }
@@ -161,7 +193,9 @@ export class ModuleGraph {
     const { text, inlineImports } = nameInlineImports(read)
     const root = this.#parse(text)
     const scope =
-      root === undefined ? undefined : readScope(root, { path, root, package: info, inlineImports, isCode: false })
+      root === undefined
+        ? undefined
+        : readScope(root, { path, root, package: info, inlineImports, isCode: info === PROJECT })
     this.#scopes.set(path, scope)
     if (scope !== undefined) this.#noteAdditions(scope, text)
     return scope
@@ -184,6 +218,9 @@ export class ModuleGraph {
     }
   }
 }
+
+/** Stands for the project in place of a package. */
+const PROJECT: PackageInfo = { name: '', version: '', folder: '', isEsm: true, hasEsm: true, isEsmOnly: true }
 
 /** Whether a specifier names a module of Node. */
 export function isNodeModule(specifier: string): boolean {

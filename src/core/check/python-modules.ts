@@ -6,6 +6,8 @@ import type { PackageInfo } from './types.ts'
 export interface PythonFiles {
   read(path: string): string | undefined
   hasFile(path: string): boolean
+  /** Names of the files and folders in a folder; empty if there is no such folder. */
+  listFolder(path: string): readonly string[]
   /** The package that has a top-level module, and the folder that the module is in. */
   findTop(name: string): { readonly package: PackageInfo; readonly folder: string } | undefined
 }
@@ -61,6 +63,13 @@ export class PythonModules {
     return module
   }
 
+  /** Whether a package has a module of this name that cannot be read: a compiled one, or a folder without `__init__.py`. */
+  hasUnreadable({ isPackage, path }: PythonModule, name: string): boolean {
+    if (!isPackage) return false
+    const entries = this.#files.listFolder(path.slice(0, path.lastIndexOf('/')))
+    return entries.some((entry) => entry === name || (entry.startsWith(`${name}.`) && COMPILED.test(entry)))
+  }
+
   #read(name: string): PythonModule | undefined {
     const top = this.#files.findTop(name.split('.')[0] ?? '')
     if (top === undefined || !/^\w+(?:\.\w+)*$/u.test(name)) return undefined
@@ -78,3 +87,6 @@ export class PythonModules {
     return { name, path, package: top.package, folder: top.folder, isPackage, names, stars, isOpen, root }
   }
 }
+
+/** Ends of compiled modules: of Linux and macOS, of Windows. */
+const COMPILED = /\.(?:so|pyd)$/

@@ -72,6 +72,7 @@ export class PythonResolver {
       if (result?.state === 'found') return result
       if (result?.state !== 'missing') why = `it may come from ${star}`
     }
+    if (this.#modules.hasUnreadable(module, name)) why = `${module.name}.${name} has no readable source`
     if (why !== '') return { state: 'unknown', why }
     if (module.isOpen(name)) return { state: 'unknown', why: `${module.name} creates names while it runs` }
     return /^__\w+__$/.test(name) ? { state: 'outside' } : { state: 'missing' }

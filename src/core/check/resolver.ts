@@ -1,3 +1,4 @@
+import { Additions } from './additions.ts'
 import { LateBindings } from './bindings.ts'
 import { evaluateType, typeOfEntity, valueOfEntity } from './evaluate-type.ts'
 import { findExport, findName, findPath } from './find-names.ts'
@@ -59,7 +60,9 @@ export class TypeResolver implements Resolver {
   #aliases: Aliases | undefined
   /** Packages that the code imports, but that are not installed: plugins of another package may add members to its interfaces. */
   readonly missingPackages: Set<string> = new Set()
-  #additions: ReadonlyMap<string, Scope> = new Map()
+  readonly #additions: Additions
+  /** Declarations that lack a member, while they are collected. */
+  #lacking: Set<Declared> | undefined
   #steps = 0
   #maxSteps = MAX_STEPS
   #depth = 0
@@ -68,14 +71,16 @@ export class TypeResolver implements Resolver {
 
   constructor(graph: ModuleGraph) {
     this.graph = graph
+    this.#additions = new Additions(graph)
   }
 
-  /** Begins a check. `additions` are what the code itself adds to modules: `declare module 'name' { … }`. */
-  start(additions: ReadonlyMap<string, Scope>): void {
+  /** Begins a check of code, which can add to modules itself: `declare module 'name' { … }`. */
+  start(code: Scope): void {
     this.missingPackages.clear()
+    const hadOwn = this.#additions.hasOwn
+    this.#additions.start(code)
     // Types that were evaluated with the additions of one program are not those of another.
-    if (additions.size > 0 || this.#additions.size > 0) this.#known = newKept(this.graph.loadedChars)
-    this.#additions = additions
+    if (hadOwn || this.#additions.hasOwn) this.#known = newKept(this.graph.loadedChars)
     this.#lookups = new WeakMap()
     this.#signatures = new WeakMap()
     this.#steps = 0
@@ -215,31 +220,36 @@ export class TypeResolver implements Resolver {
     const { augmentations } = this.#kept
     const known = augmentations.get(declared)
     if (known !== undefined) return known
-    const found = this.#findAugmentations(declared)
+    const found = this.#additions.find(declared)
     augmentations.set(declared, found)
     return found
   }
 
-  #findAugmentations({ name, scope }: Declared): readonly Declared[] {
-    const { name: packageName } = scope.module.package
-    const names = [packageName, packageName.replace(/^@types\//, '').replace(/^([^_]+)__/, '@$1/')]
-    const added = new Set(names.flatMap((one) => [...this.graph.additionsTo(one), ...this.#added(one)]))
-    return [...added].flatMap((one) => (one === scope ? [] : (one.declarations.get(name) ?? [])))
+  globalKind(declared: Declared): 'namespace' | 'language' | undefined {
+    return this.#additions.globalKind(declared)
   }
 
-  #added(module: string): readonly Scope[] {
-    const scope = this.#additions.get(module)
-    return scope === undefined ? [] : [scope]
+  noteLacking(declarations: readonly Declared[]): void {
+    for (const one of declarations) this.#lacking?.add(one)
   }
 
-  isGlobal({ scope }: Declared): boolean {
-    // Nothing adds members to the types of Node that packages extend.
-    if (scope.module.package.name === '@types/node') return false
-    for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
-      if (this.graph.isAmbientModule(at)) return false
-      if (this.graph.globals.has(at)) return true
-    }
-    return false
+  /**
+   * Looks up a member of a value in the checked code. Before a member counts as missing, the files are read that may add it to one of
+   * the declarations that lack it.
+   */
+  lookUpMember(type: Type, name: string): Lookup {
+    const found = this.lookUp(type, name)
+    if (found.state !== 'missing') return found
+    const lacking = new Set<Declared>()
+    this.#lookups = new WeakMap()
+    this.#lacking = lacking
+    this.lookUp(type, name)
+    this.#lacking = undefined
+    const hasMore = [...lacking].map((one) => this.#additions.load(one)).includes(true)
+    if (hasMore) this.#lookups = new WeakMap()
+    const again = hasMore ? this.lookUp(type, name) : found
+    const isShared = [...lacking].some((one) => this.globalKind(one) !== undefined)
+    return again.state === 'missing' && isShared ? { state: 'missing', isShared } : again
   }
 
   #within<T>(run: () => T, otherwise: T): T {

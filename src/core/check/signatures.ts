@@ -167,5 +167,11 @@ function isRequired(parameter: SyntaxNode, { node }: Signature): boolean {
   const names = generic === undefined ? [] : named(generic).map((one) => textOf(field(one, 'name') ?? one))
   // Plain JavaScript leaves out what can be undefined, and the type of a generic may be.
   if (type !== undefined && names.includes(textOf(type).replace(/^:\s*/, ''))) return false
-  return type === undefined || !/\b(?:void|undefined|any|unknown)\b/.test(textOf(type))
+  return type === undefined || !named(type).some(canBeUndefined)
+}
+
+function canBeUndefined(type: SyntaxNode): boolean {
+  if (type.type === 'union_type') return type.children.some(canBeUndefined)
+  if (type.type === 'conditional_type') return /\b(?:void|undefined|any|unknown)\b/.test(textOf(type))
+  return /^(?:void|undefined|any|unknown)$/.test(textOf(type))
 }

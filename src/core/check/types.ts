@@ -19,6 +19,8 @@ export interface PackageInfo {
   readonly folder: string
   /** Whether its `.js` files are ECMAScript modules. */
   readonly isEsm: boolean
+  /** Whether `import` loads ECMAScript modules of it, so that a default export must be declared. */
+  readonly hasEsm: boolean
   /** Whether it has no CommonJS modules, so that `require` returns what its modules export. */
   readonly isEsmOnly: boolean
 }
@@ -108,7 +110,8 @@ export type Type =
   /** One of these: a member exists if one of them has it. */
   | { readonly kind: 'union'; readonly parts: readonly Type[] }
   | { readonly kind: 'intersection'; readonly parts: readonly Type[] }
-  | { readonly kind: 'array'; readonly item: () => Type }
+  /** `isEmpty` is known of tuples only. */
+  | { readonly kind: 'array'; readonly item: () => Type; readonly isEmpty?: boolean }
   | { readonly kind: 'promise'; readonly value: () => Type }
   /** A type without some of its members, or with only some. */
   | { readonly kind: 'filtered'; readonly of: Type; readonly names: ReadonlySet<string>; readonly isKept: boolean }
@@ -138,7 +141,8 @@ export interface DeclaredAt {
 /** Result of looking up a member. */
 export type Lookup =
   | { readonly state: 'found'; readonly type: () => Type; readonly at: DeclaredAt | undefined }
-  | { readonly state: 'missing' }
+  /** `isShared`: one of the declarations that lack it is for all modules, so that every package may add members. */
+  | { readonly state: 'missing'; readonly isShared?: boolean }
   | { readonly state: 'unknown'; readonly why: string }
   /** Of the language itself, such as `toString`. */
   | { readonly state: 'outside' }
@@ -182,8 +186,10 @@ export interface Resolver {
   siblingsOf(scope: Scope): readonly Scope[]
   /** Declarations that other loaded packages add to those of a module. */
   augmentationsOf(declared: Declared): readonly Declared[]
-  /** Whether a declaration is for all modules, so that every package may add members. */
-  isGlobal(declared: Declared): boolean
+  /** Whether a declaration is for all modules. `language` if the language or its platform may declare more of it. */
+  globalKind(declared: Declared): 'namespace' | 'language' | undefined
+  /** Notes the declarations of an interface or class that lack a member. */
+  noteLacking(declarations: readonly Declared[]): void
   /** Packages that the code imports, but that are not installed: plugins of another package may add members to its interfaces. */
   readonly missingPackages: ReadonlySet<string>
   /** Counts a step; true if too many were made. */
