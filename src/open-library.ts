@@ -166,6 +166,7 @@ export async function openLibrary(options: LibraryOptions): Promise<OpenLibrary>
     addresses: store.addresses,
     readClass: store.readClass,
     readEarlierPages: store.readEarlierPages,
+    readEarlierText: store.readEarlierText,
     ...places,
     libraryCopy: store.libraryCopy,
     readOrdinaryWords: createOrdinaryWords(),

@@ -105,6 +105,7 @@ const UNIVERSAL_PACKAGES = [
   'hono',
   'htmlparser2',
   'markdown-it',
+  'markdown-it-footnote',
   'semver',
   'tldts',
   'web-tree-sitter',

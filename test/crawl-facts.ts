@@ -82,7 +82,7 @@ export function createSummary(overrides: Partial<CrawlSummary> = {}): CrawlSumma
     requests: 0,
     elapsedMs: 0,
     problem: null,
-    vainReason: null,
+    uselessReason: null,
     ...overrides,
   }
 }

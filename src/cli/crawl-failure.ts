@@ -29,7 +29,7 @@ const FILE_ADVICE: Readonly<Partial<Record<Reason, string>>> = {
 
 /** Advice for a source of files that gave no pages. */
 function treeAdvice({ source, pages, summary }: EndedCrawl, hint: Hint): string {
-  const fileAdvice = summary.vainReason === null ? undefined : FILE_ADVICE[summary.vainReason]
+  const fileAdvice = summary.uselessReason === null ? undefined : FILE_ADVICE[summary.uselessReason]
   if (pages > 0) {
     const advice = fileAdvice ?? `\`${hint('status', labelOf(source))}\` shows what was left out, and why`
     return `${advice}; its pages in the library are kept`
@@ -66,11 +66,11 @@ export function findFailure(
     case 'gate':
       return new PharosError('CRAWL_LOSS', { removable: summary.withheld, pages })
     case 'failed': {
-      const { vainReason } = summary
+      const { uselessReason } = summary
       const problem = summary.problem ?? 'no reason was given'
       // A bug: the crawl failed without a reason.
-      if (vainReason === null) return new PharosError('INTERNAL', { problem })
-      const advice = isTree(source) ? treeAdvice(result, hint) : startAdvice(vainReason, result, hint)
+      if (uselessReason === null) return new PharosError('INTERNAL', { problem })
+      const advice = isTree(source) ? treeAdvice(result, hint) : startAdvice(uselessReason, result, hint)
       return new PharosError('CRAWL_START_FAILED', { problem, advice })
     }
   }

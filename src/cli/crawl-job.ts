@@ -342,7 +342,7 @@ async function runCrawl(
   const failure = findFailure({ library, signal: stopSignal }, { source, summary, pages }, pausedBy, hint)
   if (failure === undefined) return
   // A start form adds a source that the user has not seen yet. Pages that need a browser have a button that reads them.
-  const isKept = summary.vainReason === 'needs-rendering' || !(isTrial || target.type === 'start')
+  const isKept = summary.uselessReason === 'needs-rendering' || !(isTrial || target.type === 'start')
   if (!isKept) await withdrawAfterFailure(library, source, summary.kind, failure).catch(() => undefined)
   throw failure
 }

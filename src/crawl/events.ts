@@ -177,7 +177,7 @@ export interface CrawlSummary {
   /** Why the crawl failed or was stopped, as text. */
   readonly problem: string | null
   /** Why the crawl was useless: it could not start, every page failed, or no page is stored. Null otherwise; `problem` has the details. */
-  readonly vainReason: Reason | null
+  readonly uselessReason: Reason | null
   /** For a folder: an identity of the folder that was last read completely, which differs for another folder at the same path. */
   readonly place?: string
   /** For a folder: removed pages whose content is now at another path. @default 0 */

@@ -27,13 +27,13 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   await active.planning?.end(isFinished)
   let { end, problem } = ending
   const { removed, withheld } = ending
-  let vainReason: Reason | null = null
+  let uselessReason: Reason | null = null
   const ledger = await ports.ledger.countLedger(run.sourceId)
   const { provenGone, ...done } = addCounts(counts.ofProcess(pacer.hosts.parked), await sharing.readJoinedCounts(true))
   const failed = countFailures({ ...done, provenGone }, end === 'completed')
   if (end === 'completed') {
-    vainReason = findUselessReason(active, { ...done, provenGone }, ledger, start)
-    problem = vainReason === null ? findImbalance(ledger) : describeUseless(active, done, vainReason, start)
+    uselessReason = findUselessReason(active, { ...done, provenGone }, ledger, start)
+    problem = uselessReason === null ? findImbalance(ledger) : describeUseless(active, done, uselessReason, start)
     if (problem !== null) end = 'failed'
   }
   // Stored at the end only, so that a resumed crawl detects the move again. Never in a refresh, because the next crawl that discovers pages
@@ -56,7 +56,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     incomplete: await findIncompleteReason(active),
     elapsedMs: ports.clock.now() - counts.startedAt,
     problem,
-    vainReason,
+    uselessReason,
   }
 }
 

@@ -59,7 +59,7 @@ async function createSummary(active: ActiveCrawl): Promise<CrawlSummary> {
     cappedAt: null,
     incomplete: counts.incomplete,
     elapsedMs: ports.clock.now() - counts.startedAt,
-    vainReason: refusal,
+    uselessReason: refusal,
   }
 }
 

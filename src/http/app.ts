@@ -79,17 +79,19 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
   const app = createApp(context)
 
   const answer = async (request: Request, path: string, bindings: Bindings): Promise<Response> => {
+    const complete = (response: Response) => {
+      const isSignedIn = sessions.isTokenRequired && sessions.isAuthenticated(request)
+      return completePage(response, isSignedIn, ports)
+    }
     try {
       const preflight = guard.preflight(request)
       if (preflight !== undefined) return preflight
       guard.check(request, path)
-      const isSignedIn = sessions.isTokenRequired && sessions.isAuthenticated(request)
-      const response = await completePage(await app.fetch(request, bindings), isSignedIn, ports)
-      return revalidate(compress(response, request), request)
+      return revalidate(compress(await complete(await app.fetch(request, bindings)), request), request)
     } catch (error) {
       // The client no longer waits, such as a search page whose user types on, so this is no failure of the server.
       if (request.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST })
-      return answerFailure(error, request, path, bindings.id, ports)
+      return complete(await answerFailure(error, request, path, bindings.id, ports))
     }
   }
   return {
@@ -224,12 +226,14 @@ function writeAsset({ body, gzipped, type, isImmutable, etag }: Asset, request: 
   })
 }
 
-/** Completes the bar of a rendered page. A file of the build has a length, and is left as it is. */
+/** Completes the bar of a rendered page, and with it the ETag. A file of the build has a length, and is left as it is. */
 async function completePage(response: Response, isSignedIn: boolean, ports: HttpPorts): Promise<Response> {
   const { headers, status } = response
   if (!(headers.get('content-type') ?? '').startsWith('text/html') || headers.has('content-length')) return response
   const bar = { isSignedIn, hasFindings: await hasFindings(ports) }
-  return new Response(completeBar(await response.text(), bar), { status, headers })
+  const page = completeBar(await response.text(), bar)
+  if (headers.has('etag')) headers.set('etag', writeEtag(page))
+  return new Response(page, { status, headers })
 }
 
 /** Returns 304 when the client already has the same ETag. */

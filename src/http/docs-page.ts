@@ -54,11 +54,10 @@ function isTryable(method: string, path: string): boolean {
 
 /** A form that the script shows and sends. */
 function renderTry(method: string, path: string, parameters: readonly Parameter[], body: Schema | undefined): Html {
-  const fields = body === undefined ? [] : listFields(body, '')
   return html`<form class="try" data-try="${path}" data-method="${method}" hidden><h3>Try it</h3><div class="filters">${parameters.map(
     ({ name, in: place, required }) =>
       html`<label>${name}${required ? ' *' : ''}<input type="text" name="${name}" data-in="${place}"${required ? html` required` : ''} autocomplete="off"></label>`,
-  )}${body === undefined ? '' : html`<label class="try-body">Body<textarea name="body" rows="4" spellcheck="false">${JSON.stringify(createExampleBody(fields), null, 2)}</textarea></label>`}<button type="submit">Send</button></div>
+  )}${body === undefined ? '' : html`<label class="try-body">Body<textarea name="body" rows="4" spellcheck="false">${JSON.stringify(createExample('', body), null, 2)}</textarea></label>`}<button type="submit">Send</button></div>
 <p class="quiet small" role="status" data-answer-status></p><pre class="mono" data-answer hidden tabindex="0" aria-label="Answer"></pre></form>`
 }
 
@@ -87,7 +86,7 @@ function renderBody(method: string, path: string, body: Schema): Html {
     ({ name, isRequired, schema }) =>
       html`<tr><td><code>${name}</code>${isRequired ? ' *' : ''}</td><td><code>${writeSchema(schema)}</code></td><td>${schema['description'] ?? ''}</td></tr>`,
   )}</tbody></table></div>
-<pre class="mono" tabindex="0">${writeExample(method, path, fields)}</pre>`
+<pre class="mono" tabindex="0">${writeExample(method, path, body)}</pre>`
 }
 
 function listFields({ properties, required }: Schema, prefix: string): Field[] {
@@ -99,17 +98,27 @@ function listFields({ properties, required }: Schema, prefix: string): Field[] {
   })
 }
 
-/** A body with all required fields. */
-function createExampleBody(fields: readonly Field[]): Record<string, string> {
-  const requiredFields = fields.filter(({ isRequired }) => isRequired)
+/** A value that a schema accepts, with all required fields. */
+export function createExample(name: string, schema: Schema): unknown {
+  const { type, examples, enum: words, properties, required, items, minimum } = schema
+  if (Array.isArray(examples)) return examples[0]
+  if (Array.isArray(words)) return words[0]
+  if (type === 'array') return isJsonObject(items) ? [createExample(name, items)] : []
+  if (type === 'integer' || type === 'number') return minimum ?? 1
+  if (type === 'boolean') return false
+  if (type !== 'object') return /url/i.test(name) ? 'https://docs.example/' : 'docs'
+  const fields = isJsonObject(properties) && Array.isArray(required) ? required.map(String) : []
   return Object.fromEntries(
-    requiredFields.map(({ name }) => [name, /url/i.test(name) ? 'https://docs.example/' : 'docs']),
+    fields.flatMap((field) => {
+      const described = isJsonObject(properties) ? properties[field] : undefined
+      return isJsonObject(described) ? [[field, createExample(field, described)]] : []
+    }),
   )
 }
 
 /** A curl command for the route, with all required fields. */
-function writeExample(method: string, path: string, fields: readonly Field[]): string {
-  const body = createExampleBody(fields)
+function writeExample(method: string, path: string, schema: Schema): string {
+  const body = createExample('', schema)
   const address = `http://127.0.0.1:41000${path.replaceAll(/\{(\w+)\}/g, '<$1>')}`
   return `curl -X ${method} '${address}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
 }

@@ -57,7 +57,7 @@ const SUMMARY: CrawlSummary = {
   requests: 2,
   elapsedMs: 100,
   problem: null,
-  vainReason: null,
+  uselessReason: null,
 }
 
 /** Passes events to a writer, each at its time, and returns the frames. */
@@ -227,7 +227,7 @@ test('events that need attention are reported as problems', () => {
         cappedAt: 5,
         overflow: 2,
         incomplete: 'x',
-        vainReason: 'login',
+        uselessReason: 'login',
       }),
     ],
   ])

@@ -254,7 +254,7 @@ interface EndProblem {
 }
 
 function listEndProblems(summary: CrawlSummary): EndProblem[] {
-  const { end, problem, withheld, cappedAt, spent, unread = 0, overflow, incomplete, vainReason } = summary
+  const { end, problem, withheld, cappedAt, spent, unread = 0, overflow, incomplete, uselessReason } = summary
   const problems: EndProblem[] = []
   if (end === 'gate') {
     const message = problem ?? 'the crawl would have removed more pages than allowed'
@@ -268,9 +268,9 @@ function listEndProblems(summary: CrawlSummary): EndProblem[] {
     const message = `${overflow} addresses were not recorded: the source has reached its limit (maxAddresses)`
     problems.push({ kind: 'address-overflow', message, details: { overflow } })
   }
-  if (vainReason !== null) {
-    const message = problem ?? `nothing could be read: ${vainReason}`
-    problems.push({ kind: 'start-failed', message, details: { reason: vainReason } })
+  if (uselessReason !== null) {
+    const message = problem ?? `nothing could be read: ${uselessReason}`
+    problems.push({ kind: 'start-failed', message, details: { reason: uselessReason } })
   }
   if (incomplete !== null) problems.push({ kind: 'coverage-open', message: incomplete, details: {} })
   return problems

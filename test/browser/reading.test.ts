@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
   browser = await openingBrowser
   page = await openWindow({})
-  await until(countPages, (count) => count === 6, PATIENCE.timeout)
+  await until(countPages, (count) => count === 7, PATIENCE.timeout)
 })
 
 afterAll(async () => {
@@ -60,6 +60,20 @@ describe('search', () => {
     await page.reload()
     await first.getByRole('link', { name: 'Care of lamps' }).waitFor(PATIENCE)
     expect(await page.getByLabel('What to look for').inputValue()).toBe('trim the wick')
+  })
+
+  test('begins a folded passage where the matching words are', async () => {
+    await open('/#/search?q=carrick+hawser')
+    const text = page.locator('article.passage', { hasText: 'carrick hawser' }).first().locator('.passage-text')
+    await text.locator('mark', { hasText: 'carrick' }).waitFor(PATIENCE)
+    const folded = `[...document.querySelectorAll('.passage-text')].find((one) => one.textContent.includes('carrick'))`
+    expect(await page.evaluate(`${folded}.scrollTop`)).toBeGreaterThan(0)
+    const [box, mark] = await Promise.all([
+      text.boundingBox(),
+      text.locator('mark', { hasText: 'carrick' }).boundingBox(),
+    ])
+    expect(mark?.y ?? 0).toBeGreaterThanOrEqual(box?.y ?? 0)
+    expect(mark?.y ?? 0).toBeLessThan((box?.y ?? 0) + (box?.height ?? 0))
   })
 
   test('narrows the search by chips, and says what to do when nothing fits', async () => {
@@ -168,7 +182,7 @@ describe('the box behind Ctrl-K', () => {
     await page.waitForURL(/#\/search\?q=trim\+the\+wick/, PATIENCE)
   })
 
-  test('takes names with colons for words, and searches for text that has no answer yet', async () => {
+  test('takes names with colons for words, and goes on with text that has no answer yet', async () => {
     await open('/#/')
     const box = await openBox()
     await box.fill('std::vector')
@@ -178,6 +192,12 @@ describe('the box behind Ctrl-K', () => {
     await box.fill('trim the wick')
     await page.keyboard.press('Enter')
     await page.waitForURL(/#\/search\?q=trim\+the\+wick/, PATIENCE)
+    await openBox()
+    // Without its scheme, as a browser shows it.
+    await box.fill(`${new URL(site.origin).host}/2.0/care`)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/url\?url=http%3A/, PATIENCE)
+    await page.getByText('was found for lamps@2.0').waitFor()
   })
 
   test('opens on the server-rendered pages too', async () => {
@@ -293,7 +313,14 @@ function createPages(): Record<string, string | { headers: Record<string, string
       'Care of lamps',
       '<p>In version 1 the wick was never trimmed, and nobody lit a lamp twice.</p>',
     ),
-    '/ships/': article('Ships', '<p>Ships pass the lighthouse at night: <a href="sails">sails</a>.</p>'),
+    '/ships/': article(
+      'Ships',
+      '<p>Ships pass the lighthouse at night: <a href="sails">sails</a> and <a href="knots">knots</a>.</p>',
+    ),
+    '/ships/knots': article(
+      'Knots',
+      `<ul>${KNOTS.map((name) => `<li>The ${name} knot is tied by hand.</li>`).join('')}</ul>`,
+    ),
     '/ships/sails': article('Sails', '<p>A sail is mended with a needle and with thread that was waxed before.</p>'),
   }
 }
@@ -304,6 +331,8 @@ const CARE = `<p>Trim the wick of the lamp before you light it, see <a href="/2.
     return wick.cut(2)  # millimetres of a rather long line that is wider than a telephone, so that it has to be scrolled</code></pre>
 <h2 id="fuel">Fuel</h2><ul><li>Use <b>paraffin</b>.</li><li>Never use <code>petrol</code>.</li></ul>
 <h2 id="light">Light</h2><p>Strike a match and hold it to the wick until it burns with a steady flame.</p>`
+
+const KNOTS = Array.from({ length: 40 }, (_, i) => (i === 34 ? 'carrick hawser' : `reef number ${i}`))
 
 function article(title: string, content: string): string {
   return `<!doctype html><html lang="en"><head><title>${title}</title></head><body><main><h1>${title}</h1>${content}</main></body></html>`

@@ -568,7 +568,7 @@ function summaryOf(crawlId: string, end: CrawlEnd, ledger: LedgerCounts): CrawlS
     requests: 1,
     elapsedMs: 1,
     problem: null,
-    vainReason: null,
+    uselessReason: null,
   }
   return { crawlId, kind: 'add', end, ledger, ...done, ...cost }
 }

@@ -141,6 +141,8 @@ export function describeStore(open: () => Promise<Store>): void {
       await index('/a', 'lost words', { aliases: [alias('/a', '/b')] })
       await offer([foundAddress('/waiting')])
 
+      expect(await store.removeSource('docs', { onlyEmpty: true })).toEqual({ pages: 0, chunks: 0 })
+      expect(await store.countContent('docs')).toMatchObject({ pages: 1 })
       expect(await store.removeSource('docs')).toEqual({ pages: 1, chunks: 1 })
       expect(await store.listSources()).toEqual([source('two')])
       expect(await row('/a')).toBeUndefined()
@@ -154,6 +156,8 @@ export function describeStore(open: () => Promise<Store>): void {
 
       await store.addSource(source('docs'))
       expect(await store.countLedger('docs')).toMatchObject({ total: 0 })
+      await store.removeSource('docs', { onlyEmpty: true })
+      expect(await store.listSources()).toEqual([source('two')])
       expect(await store.removeSource('nobody')).toEqual({ pages: 0, chunks: 0 })
     })
 
@@ -2310,7 +2314,7 @@ function summary(crawlId: string, end: CrawlSummary['end']): CrawlSummary {
     requests: 1,
     elapsedMs: 5,
     problem: null,
-    vainReason: null,
+    uselessReason: null,
   }
 }
 

@@ -54,7 +54,7 @@ describe('a stalled crawl', () => {
       end: 'failed',
       indexed: 3,
       problem: `nothing happened for 10 minutes; in progress: ${site.origin}/stuck`,
-      vainReason: null,
+      uselessReason: null,
     })
     expect(rows.get('/stuck')).toMatchObject({ state: 'leased' })
     await expect(library.store.listCrawls(source.id, 1)).resolves.toMatchObject([{ state: 'failed', summary }])

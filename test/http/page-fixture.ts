@@ -13,7 +13,7 @@ import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { AnalysisProcessRunner } from '../../src/places/index.ts'
 import { createSpawnRunner } from '../../src/processes/spawn-crawl.ts'
 import { runCrawl, UNPACED } from '../sites/crawl.ts'
-import { type Answer, openSite } from '../sites/site.ts'
+import { type Answer, openSite, type Site } from '../sites/site.ts'
 
 /** A library filled by a real crawl, with a job history and everything a server needs. */
 export interface PageFixture {
@@ -23,7 +23,8 @@ export interface PageFixture {
   readonly log: JobLog
   /** Warnings that the server logged. */
   readonly warnings: readonly string[]
-  /** Address of the site that was crawled. */
+  /** The site that was crawled, and its address. */
+  readonly site: Site
   readonly origin: string
   /** Makes the library fail from now on, or work again. */
   setStoreBroken(isBroken: boolean): void
@@ -127,6 +128,7 @@ export async function openPageFixture(input: PageFixtureInput): Promise<PageFixt
     library,
     log,
     warnings,
+    site,
     origin: site.origin,
     setStoreBroken: (broken) => {
       isBroken = broken

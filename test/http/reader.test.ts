@@ -1,7 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
+import { findSource } from '../../src/library/sources/find-source.ts'
+import { epub } from '../documents/written.ts'
 import { runCrawl } from '../sites/crawl.ts'
 import { openPageFixture, type PageFixture } from './page-fixture.ts'
 
@@ -28,7 +34,7 @@ beforeAll(async () => {
         'de',
         'Zuerst wird der Docht gekürzt, dann das Öl gefüllt und die Lampe angezündet.',
       ),
-      '/long': article('A long page', 'en', 'It has many sections.', listSections()),
+      '/long': article('A long page', 'en', 'See <a href="#section-39">the last</a>.', listSections()),
       '/v1/': article('Start of version 1', 'en', '<a href="/v1/install">Install</a>'),
       '/v1/install': article('Install the lamp', 'en', 'In version 1 there was no wick.'),
     },
@@ -57,6 +63,15 @@ function listSections(): string {
   return Array.from({ length: LONG_SECTIONS }, (_, i) => `<h2 id="section-${i}">Section ${i}</h2><p>${words}</p>`).join(
     '',
   )
+}
+
+/** A book with a chapter that the reader shows in several parts. */
+function createBook(): Uint8Array {
+  const words = `<p>${'Words that make this paragraph long. '.repeat(100)}</p>`
+  return epub({
+    'one.xhtml': `<h1>One</h1>${words.repeat(40)}<h2>The end</h2><p>Done.</p>`,
+    'two.xhtml': `<h1>Two</h1>${words}`,
+  })
 }
 
 /** Requests a page of the reader as a browser does. */
@@ -128,11 +143,51 @@ describe('the reader', () => {
     expect(first.body).toContain('Next part →</a>')
     expect(first.body).toContain('<span class="off">← Previous part</span>')
     expect(first.body).toMatch(/href="\/read\?[^"]*part=4#L\d+">Section 39</)
+    expect(first.body).toMatch(/<a href="\/read\?[^"]*%2Flong&amp;part=4#L\d+">the last</)
     expect(first.body).not.toContain('id="at-section-39"')
     expect((await read({ url: `${url}#section-39` })).body).toContain('id="at-section-39"')
     expect((await read({ url, part: '2' })).body).toContain('part 2 of 4')
     expect((await read({ url, part: '99' })).body).toContain('part 4 of 4')
     expect((await read({ url, lines: '150-151' })).body).toContain('part 4 of 4')
+  })
+
+  test('leads to other parts of a page whose file has several pages', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'pharos-reader-'))
+    try {
+      const file = join(folder, 'book.epub')
+      await writeFile(file, createBook())
+      const source = await addSource(fixture.library, {
+        url: `${pathToFileURL(folder)}/`,
+        name: 'book',
+        isOwnFolder: true,
+      })
+      await runCrawl(fixture.library, source, { kind: 'add' }, '')
+      const url = `${pathToFileURL(file)}#one.xhtml`
+      const { body } = await read({ url, source: source.id })
+      const href = /<a href="([^"]+)">The end<\/a>/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? ''
+      const { searchParams, hash } = new URL(href, 'http://127.0.0.1/')
+      expect(searchParams.get('url')).toBe(url)
+      const target = await read(Object.fromEntries(searchParams))
+      expect(target.body).toMatch(new RegExp(`id="${hash.slice(1)}".*The end`))
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  test('shows what the last crawl changed, folded, and only where it changed something', async () => {
+    const { library, site, origin } = fixture
+    const oil = 'https://elsewhere.example/oil'
+    site.pages.set(
+      '/v1/install',
+      article('Install the lamp', 'en', `In version 1 the <a href="${oil}">wick</a> is new.`),
+    )
+    await runCrawl(library, await findSource(library, 'guide@1.0'), { kind: 'recrawl' }, origin)
+    const { body } = await read({ url: `${origin}/v1/install` })
+    expect(body).toContain('<summary>Changed in the last crawl: 1 section</summary>')
+    expect(body).toContain('Changed text: <a href="#L1">Install the lamp</a>')
+    expect(body).toMatch(/<del>- In version 1 there was no wick\..*<ins>\+ In version 1 the wick is new\./s)
+    expect((await read({ url: `${origin}/v1/` })).body).not.toContain('Changed in the last crawl')
+    expect((await read({ url: `${origin}/install` })).body).not.toContain('Changed in the last crawl')
   })
 
   test('gives the Markdown as it is stored', async () => {

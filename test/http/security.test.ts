@@ -1,5 +1,6 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writeEtag } from '../../src/http/server/etag.ts'
 import { openTestServer, type TestServer } from './server.ts'
 import * as shapes from './shapes.ts'
 
@@ -242,6 +243,14 @@ describe('a token', () => {
     const queuePage = await tokenServer.ask('/queues/ssr', { headers: { cookie: `other=1; ${session}` } })
     expect([queuePage.status, queuePage.text.includes('action="/logout"')]).toEqual([200, true])
     expect(page.text).not.toContain('action="/logout"')
+    const missing = await tokenServer.ask('/nothing', { headers: { cookie: session, ...asHtml } })
+    expect([missing.status, missing.text.includes('action="/logout"')]).toEqual([404, true])
+    // The bar is part of the page, so it is part of its ETag.
+    const docs = await tokenServer.ask('/docs', { headers: { cookie: session } })
+    expect([docs.text.includes('action="/logout"'), docs.headers.get('etag')]).toEqual([
+      true,
+      expect.stringContaining(writeEtag(docs.text)),
+    ])
     const away = await login({ token: TOKEN, next: '//evil.example/' })
     expect(away.headers.get('location')).toBe('/')
     // The server trusts `x-forwarded-proto` of a proxy on this machine.

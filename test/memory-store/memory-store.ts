@@ -72,9 +72,10 @@ export function createMemoryStore(): LibraryStore {
     updateSource: async (id, change, crawlId) => {
       if (crawlId === undefined || crawls.mayWrite(crawlId)) sources.update(id, change)
     },
-    removeSource: async (id) => {
+    removeSource: async (id, { onlyEmpty = false } = {}) => {
       const ledger = ledgerOf(id)
       const removed = countContent(ledger)
+      if (onlyEmpty && removed.pages > 0) return { pages: 0, chunks: 0 }
       ledger.clear()
       ledgers.delete(id)
       crawls.removeSource(id)

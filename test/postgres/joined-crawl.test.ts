@@ -372,7 +372,7 @@ describe('a crawl that further processes join', () => {
     expect(await refresh(false)).toMatchObject({ end: 'gate', unchanged: 1, failed: gone, withheld: gone })
     // A run in which every page is gone fails.
     multiHost.sites[0]?.pages.set('/', { status: 410, body: 'gone' })
-    expect(await refresh(true)).toMatchObject({ end: 'failed', removed: gone + 1, failed: 0, vainReason: 'removed' })
+    expect(await refresh(true)).toMatchObject({ end: 'failed', removed: gone + 1, failed: 0, uselessReason: 'removed' })
   })
 
   test('loses nothing if a joined process is killed, and repeats only requests that were under way', async () => {

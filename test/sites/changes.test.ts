@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { compareVersions } from '../../src/library/changes/compare-versions.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
+import { findPage } from '../../src/library/search/find-page.ts'
 import { MAX_EARLIER_BYTES } from '../../src/store/common/earlier-pages.ts'
 import { addSourceTo, writePage } from '../embed/filled-store.ts'
 import { type CrawlFixture, createCrawlFixture, openTestLibrary, openTestSite, runCrawl } from './crawl.ts'
@@ -121,6 +122,10 @@ describe('the last crawl of a site', () => {
       '/clay': { title: 'Clay', text: 'Clay comes from a river bed, and is dried and sieved first.' },
     }
     expect((await recrawl(fixture, pagesOf(plainTheme, changed))).names).toEqual(['text section Clay'])
+    const { readEarlierText } = fixture.library
+    const { key } = await findPage(fixture.library, { url: `${fixture.site.origin}/clay` })
+    expect(await readEarlierText(fixture.source.id, key)).toContain(CONTENTS['/clay']?.text)
+    expect(await readEarlierText(fixture.source.id, `${key}/x`)).toBe(undefined)
     expect((await recrawl(fixture, pagesOf(plainTheme, changed))).names).toEqual([])
   })
 

@@ -274,7 +274,7 @@ describe.each(STORES)('a folder in a library, %s', (kind) => {
     await runCrawl(library, source, { kind: 'add' }, '')
     remove('docs/a.md', 'docs/b.md')
     const { summary } = await runCrawl(library, source, { kind: 'recrawl' }, '')
-    expect(summary).toMatchObject({ end: 'failed', vainReason: 'empty', removed: 0 })
+    expect(summary).toMatchObject({ end: 'failed', uselessReason: 'empty', removed: 0 })
     expect(summary.problem).toBe(`${source.url} contains no files to read`)
     expect((await library.store.findRow(source.id, 'a.md'))?.state).toBe('indexed')
     remove('docs')

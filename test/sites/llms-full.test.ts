@@ -183,7 +183,7 @@ describe('llms-full.txt', () => {
     staged.site.pages.delete('/llms-full.txt')
     const crawled = await staged.crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'skipped excluded' })
-    expect(crawled.summary).toMatchObject({ end: 'failed', vainReason: 'excluded' })
+    expect(crawled.summary).toMatchObject({ end: 'failed', uselessReason: 'excluded' })
     expect(staged.site.requestedPaths()).toEqual(['/', '/llms.txt'])
     const problem = {
       type: 'problem',

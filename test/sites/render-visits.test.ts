@@ -115,7 +115,7 @@ describe('a source read with auto', () => {
     const { rows, summary } = await crawl({}, { ...library, openRenderer })
     expect(rows.get('/')).toMatchObject({ state: 'failed', reason: 'needs-rendering', pattern: 'render auto' })
     expect(rows.get('/')).toMatchObject({ attempts: 1, detail: 'none', isShell: false })
-    expect(summary).toMatchObject({ end: 'failed', vainReason: 'needs-rendering' })
+    expect(summary).toMatchObject({ end: 'failed', uselessReason: 'needs-rendering' })
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/': 'indexed', '/deep': 'indexed' })
   })
 

@@ -113,6 +113,6 @@ describe('an application', () => {
     const { crawl } = await stageApp('http')
     const { rows, summary } = await crawl()
     expect(rows.get('/')).toMatchObject({ state: 'failed', reason: 'needs-rendering', isShell: false })
-    expect(summary).toMatchObject({ end: 'failed', vainReason: 'needs-rendering' })
+    expect(summary).toMatchObject({ end: 'failed', uselessReason: 'needs-rendering' })
   })
 })

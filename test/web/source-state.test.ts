@@ -85,6 +85,9 @@ describe('the status of a source in the dashboard', () => {
     expect(words({ partial })).toEqual(['page limit'])
     expect(words({ partial, waiting })).toEqual(['page limit', 'paused'])
     expect(words({ partial, waiting, isRunning: true })).toEqual(['paused'])
+    const textOf = (overrides: Partial<SourceItem>) => listMatters(itemOf(overrides), [], now).at(-1)?.text
+    expect(textOf({ partial, waiting })).toMatch(/Continue the crawl after that\.$/)
+    expect(textOf({ waiting, isRunning: true })).toMatch(/The crawl goes on by itself then\.$/)
     const refresh = { every: '1d', everyMs: 1, nextAt: '2026-02-20T09:00:00Z', attempts: 0, problem: null }
     expect(words({ refresh })).toEqual(['due'])
     expect(words({ refresh: { ...refresh, nextAt: '2026-02-20T09:58:30Z' } })).toEqual([])

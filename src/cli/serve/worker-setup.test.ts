@@ -54,7 +54,7 @@ async function summarize(id: string, end: CrawlSummary['end'], parked: CrawlSumm
       cappedAt: null,
       parked,
     },
-    ...{ incomplete: null, elapsedMs: 1, problem: null, vainReason: null },
+    ...{ incomplete: null, elapsedMs: 1, problem: null, uselessReason: null },
   }
   await library.store.endCrawl(id, summary, library.clock.now())
 }

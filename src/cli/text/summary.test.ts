@@ -164,7 +164,7 @@ describe('summary of a crawl', () => {
       kind: 'recrawl',
       end: 'failed',
       problem: 'http://127.0.0.1/: address-refused, 127.0.0.1 is not a public address',
-      vainReason: 'address-refused',
+      uselessReason: 'address-refused',
       incomplete: 'http://127.0.0.1/llms.txt could not be read (address-refused)',
       ledger: createCounts({ indexed: 1, unchanged: 1 }),
     })

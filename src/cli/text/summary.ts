@@ -73,8 +73,8 @@ export function writeShortSummary(result: CrawlResult): string {
 }
 
 /** Whether no request was sent because the host is private. */
-function isRefused({ vainReason, requests }: CrawlSummary): boolean {
-  return vainReason === 'address-refused' && requests === 0
+function isRefused({ uselessReason, requests }: CrawlSummary): boolean {
+  return uselessReason === 'address-refused' && requests === 0
 }
 
 function writeRefused({ problem }: CrawlSummary): string {

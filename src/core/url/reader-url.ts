@@ -7,15 +7,17 @@ export interface ReaderTarget {
   readonly lines?: { readonly start: number; readonly end: number }
   /** The number of the part of a long page, from 1. */
   readonly part?: number | undefined
+  /** The line to begin at, from 1. @default the first of `lines`, or the anchor of the address */
+  readonly line?: number
 }
 
 /** The address of a stored page in the reader: `/read?source=…&url=…&lines=3-9#L3` */
-export function writeReaderUrl({ sourceId, url, lines, part }: ReaderTarget): string {
+export function writeReaderUrl({ sourceId, url, lines, part, line = lines?.start }: ReaderTarget): string {
   const query = new URLSearchParams({ source: sourceId, url })
   if (lines !== undefined) query.set('lines', `${lines.start}-${lines.end}`)
   if (part !== undefined) query.set('part', String(part))
   const anchor = readAnchor(url)
-  const fragment = lines === undefined ? anchor && encodeURIComponent(anchorId(anchor)) : `L${lines.start}`
+  const fragment = line === undefined ? anchor && encodeURIComponent(anchorId(anchor)) : `L${line}`
   return `/read?${query}${fragment === '' ? '' : `#${fragment}`}`
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ADDRESS_WITHOUT_SCHEME, TYPED_ADDRESS } from './typed-address.ts'
+import { ADDRESS_WITHOUT_SCHEME, completeAddress, TYPED_ADDRESS } from './typed-address.ts'
 
 describe('typed address', () => {
   test.each([
@@ -39,5 +39,14 @@ describe('typed address', () => {
     expect(ADDRESS_WITHOUT_SCHEME.test('docs.example:8080/guide')).toBe(true)
     expect(ADDRESS_WITHOUT_SCHEME.test('https://docs.example/guide')).toBe(false)
     expect(ADDRESS_WITHOUT_SCHEME.test('npm:react')).toBe(false)
+  })
+
+  test('an address without its scheme gets https, on this machine http', () => {
+    expect(completeAddress('docs.example/guide')).toBe('https://docs.example/guide')
+    expect(completeAddress('127.0.0.1:8080/guide')).toBe('http://127.0.0.1:8080/guide')
+    expect(completeAddress('localhost:3000/a')).toBe('http://localhost:3000/a')
+    expect(completeAddress('localhost.example/a')).toBe('https://localhost.example/a')
+    expect(completeAddress('npm:react')).toBe('npm:react')
+    expect(TYPED_ADDRESS.test('localhost:3000/a')).toBe(true)
   })
 })

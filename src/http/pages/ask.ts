@@ -1,4 +1,4 @@
-import { ADDRESS_WITHOUT_SCHEME, TYPED_ADDRESS } from '../../core/url/typed-address.ts'
+import { ADDRESS_WITHOUT_SCHEME, LOOPBACK_WITHOUT_SCHEME, TYPED_ADDRESS } from '../../core/url/typed-address.ts'
 
 /**
  * The script behind Ctrl-K on the server-rendered pages: a box that takes an address, which leads to its history, or words, which lead to
@@ -22,7 +22,8 @@ function createAskBox() {
     event.preventDefault()
     const text = input.value.trim()
     if (text === '') return
-    const url = ${ADDRESS_WITHOUT_SCHEME}.test(text) ? 'https://' + text : text
+    const scheme = ${LOOPBACK_WITHOUT_SCHEME}.test(text) ? 'http://' : 'https://'
+    const url = ${ADDRESS_WITHOUT_SCHEME}.test(text) ? scheme + text : text
     dialog.close()
     location.assign(${TYPED_ADDRESS}.test(text) ? '/url?url=' + encodeURIComponent(url) : '/#/search?q=' + encodeURIComponent(text))
   })

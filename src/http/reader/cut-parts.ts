@@ -4,30 +4,39 @@ import type { LineRange } from './render-markdown.ts'
 /** About how many characters one part of a long page has. */
 const PART_CHARS = 60_000
 
+/** A part of a long page. */
+export interface PagePart extends LineRange {
+  /** The line that opened the code block in which the part begins; null outside of code. */
+  readonly fence: string | null
+}
+
 /**
  * Cuts a long page into parts that can be shown one at a time. A part of Markdown begins at a heading or after a blank line, and never
  * inside a code block, unless a single block is longer than two parts.
  */
-export function cutParts(lines: readonly string[], isMarkdown: boolean, partChars: number = PART_CHARS): LineRange[] {
-  const parts: LineRange[] = []
-  let start = 1
+export function cutParts(lines: readonly string[], isMarkdown: boolean, partChars: number = PART_CHARS): PagePart[] {
+  const parts: PagePart[] = []
+  let part: Pick<PagePart, 'start' | 'fence'> = { start: 1, fence: null }
   let chars = 0
   let fence = ''
+  let openingLine = ''
   lines.forEach((line, i) => {
     const isFree = !isMarkdown || (fence === '' && isBoundary(lines[i - 1] ?? '', line))
     const isNeeded = chars > partChars && (isFree || chars > 2 * partChars)
     const isGoodPlace = chars > 0.75 * partChars && isMarkdown && fence === '' && /^#{1,3} /.test(line)
     if (isNeeded || isGoodPlace) {
-      parts.push({ start, end: i })
-      start = i + 1
+      parts.push({ ...part, end: i })
+      part = { start: i + 1, fence: isMarkdown && fence !== '' ? openingLine : null }
       chars = 0
     }
     chars += line.length + 1
     const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? ''
-    if (fence === '') fence = marker
-    else if (marker.startsWith(fence) && isBlank(line.trim().slice(marker.length))) fence = ''
+    if (fence === '') {
+      fence = marker
+      openingLine = line
+    } else if (marker.startsWith(fence) && isBlank(line.trim().slice(marker.length))) fence = ''
   })
-  parts.push({ start, end: Math.max(start, lines.length) })
+  parts.push({ ...part, end: Math.max(part.start, lines.length) })
   return parts
 }
 

@@ -1,11 +1,14 @@
+import { decodeHTML } from 'entities/decode'
+
 /**
  * The text of raw HTML in Markdown. The tags of known elements are left out, because they are markup; anything else is part of the text,
  * such as `Vec<String>` and scripts, which are shown instead of run.
  */
 export function readHtmlText(html: string): string {
-  return removeComments(html).replace(/<\/?([a-z][a-z\d]*)\b[^<>]*>/gi, (tag, name: string) => {
+  const text = removeComments(html).replace(/<\/?([a-z][a-z\d]*)\b[^<>]*>/gi, (tag, name: string) => {
     return KNOWN_ELEMENTS.has(name.toLowerCase()) ? '' : tag
   })
+  return decodeHTML(text)
 }
 
 /** A pattern would look for the end of each of many open comments again. */

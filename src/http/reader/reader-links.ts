@@ -12,8 +12,8 @@ export interface LinkedPage {
   readonly source: Source
   readonly url: string
   readonly hrefs: ReadonlySet<string>
-  /** The line of an anchor of the page itself; undefined where its anchors are unknown. */
-  readonly findAnchorLine?: (anchor: string) => number | undefined
+  /** Where an anchor of the page itself is; undefined where its anchors are unknown. */
+  readonly findAnchor?: (anchor: string) => string | undefined
 }
 
 type ResolveLink = (href: string) => LinkTarget | null
@@ -63,14 +63,13 @@ export async function resolvePageLinks(
 /** Limits the links that are looked up; the rest lead out of the library. */
 const MAX_LINKS = 1000
 
-/** The line of an anchor on the page itself, if the shown part has it; otherwise the page opens at the anchor. */
-function resolveOwnAnchor({ findAnchorLine, source, url }: LinkedPage, href: string): LinkTarget | null {
+/** The place of an anchor on the page itself. An anchor that it lacks may be another page of the same file. */
+function resolveOwnAnchor({ findAnchor, source, url }: LinkedPage, href: string): LinkTarget | null {
   const hash = href.slice(href.indexOf('#'))
   const anchor = href.includes('#') ? readAnchor(`https://host/${hash}`) : ''
   if (anchor === '') return null
-  const line = findAnchorLine?.(anchor)
   const away = () => writeReaderUrl({ sourceId: source.id, url: withoutAnchor(url) + hash })
-  return { href: line === undefined ? away() : `#L${line}`, isOutside: false }
+  return { href: findAnchor?.(anchor) ?? away(), isOutside: false }
 }
 
 function withoutAnchor(url: string): string {
@@ -85,11 +84,17 @@ function isSiteOf(source: Source, url: string): boolean {
   return !isTree(source) && URL.parse(source.url)?.host === URL.parse(url)?.host
 }
 
-/** All anchors of a page, with their lines. */
-export function listAnchors(sections: readonly Section[]): readonly (readonly [anchor: string, line: number])[] {
-  return sections.flatMap(({ anchor, startLine, marks = [], children }) => [
-    ...(anchor === null ? [] : [[anchor, startLine] as const]),
-    ...marks.flatMap((mark) => (mark.anchor === '' ? [] : [[mark.anchor, mark.line] as const])),
-    ...listAnchors(children),
-  ])
+/** The lines of all anchors of a page. The first of several anchors with the same name counts, as in browsers. */
+export function readAnchors(sections: readonly Section[]): ReadonlyMap<string, number> {
+  const lines = new Map<string, number>()
+  const add = (anchor: string | null, line: number) => {
+    if (anchor !== null && anchor !== '' && !lines.has(anchor)) lines.set(anchor, line)
+  }
+  const walk = ({ anchor, startLine, marks = [], children }: Section) => {
+    add(anchor, startLine)
+    for (const mark of marks) add(mark.anchor, mark.line)
+    children.forEach(walk)
+  }
+  sections.forEach(walk)
+  return lines
 }

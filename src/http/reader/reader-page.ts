@@ -6,6 +6,7 @@ import type { Section } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
 import { readAnchor, writeReaderUrl } from '../../core/url/reader-url.ts'
+import { comparePage } from '../../library/changes/compare-page.ts'
 import type { Library } from '../../library/library.ts'
 import { isMarkdownPage } from '../../library/search/display-links.ts'
 import { type FoundPage, findPage } from '../../library/search/find-page.ts'
@@ -25,8 +26,9 @@ import {
   writeText,
 } from '../pages/parts.ts'
 import { readNumber, readText } from '../pages/query.ts'
-import { cutParts } from './cut-parts.ts'
-import { listAnchors, resolvePageLinks } from './reader-links.ts'
+import { cutParts, type PagePart } from './cut-parts.ts'
+import { writePageChange } from './page-change.ts'
+import { readAnchors, resolvePageLinks } from './reader-links.ts'
 import { type LineRange, type ParsedMarkdown, parseMarkdown, renderCode, renderMarkdown } from './render-markdown.ts'
 
 /** A rendered page, and whether the library has the page that was asked for (otherwise the status is 404). */
@@ -71,22 +73,26 @@ export async function answerMarkdown(c: Context, library: Library): Promise<Resp
 /** What of a page is shown. */
 interface View {
   readonly lines: readonly string[]
-  readonly parts: readonly LineRange[]
+  readonly parts: readonly PagePart[]
   /** The index of the shown part. */
   readonly at: number
   readonly passage: LineRange | null
   readonly isMarkdown: boolean
+  /** The lines of the anchors of the page. */
+  readonly anchors: ReadonlyMap<string, number>
 }
 
 function readView(c: Context, page: FoundPage, asked: string): View {
   const lines = splitLines(page.markdown)
   const isMarkdown = isMarkdownPage(page)
   const parts = cutParts(lines, isMarkdown)
-  const anchorLine = listAnchors(page.sections).find(([anchor]) => anchor === readAnchor(asked))?.[1]
+  const anchors = readAnchors(page.sections)
   const passage = readRange(readText(c, 'lines')) ?? readRange(/#L(\d+)(?:-L?\d+)?$/.exec(asked)?.[1]) ?? null
-  const line = passage?.start ?? anchorLine
-  const chosen = line === undefined ? (readNumber(c, 'part') ?? 1) - 1 : parts.filter(({ end }) => end < line).length
-  return { lines, parts, at: Math.min(Math.max(chosen, 0), parts.length - 1), passage, isMarkdown }
+  const line = passage?.start ?? anchors.get(readAnchor(asked)) ?? 1
+  // A page of a file with several pages has its name where other addresses have an anchor, so that a chosen part comes first.
+  const part = passage === null ? readNumber(c, 'part') : undefined
+  const chosen = part === undefined ? parts.filter(({ end }) => end < line).length : part - 1
+  return { lines, parts, at: Math.min(Math.max(chosen, 0), parts.length - 1), passage, isMarkdown, anchors }
 }
 
 /** `3-9` or `3` as a range. */
@@ -96,7 +102,11 @@ function readRange(text: string | undefined): LineRange | undefined {
 }
 
 async function renderFound(library: Library, page: FoundPage, view: View): Promise<Html> {
-  const [related, content] = await Promise.all([findRelatedPages(library, page), renderContent(library, page, view)])
+  const [related, change, content] = await Promise.all([
+    findRelatedPages(library, page),
+    comparePage(library, page),
+    renderContent(library, page, view),
+  ])
   const outline = writeOutline(page, view)
   const title = page.title === '' ? page.url : page.title
   return renderPage({
@@ -104,6 +114,7 @@ async function renderFound(library: Library, page: FoundPage, view: View): Promi
     section: 'Search',
     body: html`<link rel="stylesheet" href="/pages/reader.css">
 ${writeHead(page, view, related)}
+${writePageChange(change, (line) => lineHref(page, view, line))}
 <div class="reader${outline === '' ? '' : ' with-outline'}">${outline}
 <article class="page" aria-label="${clipShowable(title)}">
 ${writePartLinks(page, view)}
@@ -114,25 +125,32 @@ ${writePartLinks(page, view)}
 }
 
 async function renderContent(library: Library, page: FoundPage, view: View): Promise<string> {
-  const part = view.parts[view.at] ?? { start: 1, end: 1 }
-  const text = view.lines
-    .slice(part.start - 1, part.end)
+  const part = view.parts[view.at] ?? { start: 1, end: 1, fence: null }
+  const lines = view.lines.slice(part.start - 1, part.end)
+  const text = [...(part.fence === null ? [] : [part.fence]), ...lines]
     .map((line) => (isLong(line) ? `${line.slice(0, MAX_LINE_CHARS)} …` : line))
     .join('\n')
-  const anchors = listAnchors(page.sections)
   const parsed: ParsedMarkdown | undefined = view.isMarkdown ? parseMarkdown(text) : undefined
-  const inThisPart = anchors.filter(([, line]) => line >= part.start && line <= part.end)
-  const findAnchorLine = (name: string) => inThisPart.find(([anchor]) => anchor === name)?.[1]
+  const anchorsByLine = new Map<number, string[]>()
+  for (const [anchor, line] of view.anchors) {
+    const anchors = anchorsByLine.get(line)
+    if (anchors === undefined) anchorsByLine.set(line, [anchor])
+    else anchors.push(anchor)
+  }
+  const findAnchor = (anchor: string) => {
+    const line = view.anchors.get(anchor)
+    return line === undefined ? undefined : lineHref(page, view, line)
+  }
   const hrefs = parsed?.hrefs ?? new Set<string>()
-  const [resolveLink = () => null] = await resolvePageLinks(library, [{ ...page, hrefs, findAnchorLine }])
+  const [resolveLink = () => null] = await resolvePageLinks(library, [{ ...page, hrefs, findAnchor }])
   const options = {
     headingLevel: 2,
     terms: [],
     resolveLink,
     lines: {
-      first: part.start,
+      first: part.fence === null ? part.start : part.start - 1,
       passage: view.passage,
-      anchorsAt: (line: number) => inThisPart.flatMap(([anchor, at]) => (at === line ? [anchor] : [])),
+      anchorsAt: (line: number) => anchorsByLine.get(line) ?? [],
       title: page.title,
     },
   }
@@ -213,7 +231,7 @@ function listDefinitions({ chunks }: FoundPage): OutlineEntry[] {
 function lineHref({ source, url }: FoundPage, { parts, at }: View, line: number): string {
   const index = parts.findIndex(({ end }) => line <= end)
   if (index === at) return `#L${line}`
-  return `${writeReaderUrl({ sourceId: source.id, url: url.replace(/#.*$/s, ''), part: index + 1 })}#L${line}`
+  return writeReaderUrl({ sourceId: source.id, url, part: index + 1, line })
 }
 
 /** Links to the neighboring parts of a long page. */

@@ -88,6 +88,23 @@ describe('renderMarkdown', () => {
     expect(out).toContain('a</h2>')
   })
 
+  test('shows the entities of HTML blocks as their characters, still escaped', () => {
+    expect(render('<div>\na &amp; b &lt;script&gt; &nbsp;c &copy;\n</div>')).toBe(
+      '<p class="html">a &amp; b &lt;script&gt; \u00a0c \u00a9</p>\n',
+    )
+  })
+
+  test('links footnotes where they are defined, and keeps notes without a reference', () => {
+    const text = 'a[^1] b[^x"] c[^no]\n\n[^1]: https://d.example\n[^x"]: e\n\n    f\n\n[^y]: g'
+    const out = render(text, withLines())
+    expect(out).toContain('a<sup><a href="#note-1">1</a></sup> b<sup><a href="#note-x&quot;">x&quot;</a></sup> c[^no]')
+    expect(out).toContain('<div class="footnote" id="note-1"><span class="note-mark">1</span><p id="L3">')
+    expect(out).toContain('>https://d.example</a></p>')
+    expect(out).toMatch(/id="note-x&quot;".*e<\/p>\n<p id="L6">.*f<\/p>\n<\/div>/s)
+    expect(out).toMatch(/id="note-y".*g<\/p>/)
+    expect(render('a[^12] `[^1]` [^a]')).toBe('<p>a<sup>12</sup> <code>[^1]</code> [^a]</p>\n')
+  })
+
   test('replaces characters that reverse the direction of writing', () => {
     expect(render('a\u202eb')).toContain('a\ufffdb')
     expect(renderCode('a\u202eb', 'text', OPTIONS)).toContain('a\ufffdb')

@@ -1,4 +1,5 @@
 import MarkdownIt, { type Token } from 'markdown-it'
+import footnotes from 'markdown-it-footnote'
 import { createWordMarker, type MarkedPart } from '../../core/retrieval/mark-words.ts'
 import { capitalize } from '../../core/text/capitalize.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
@@ -49,14 +50,19 @@ export interface ParsedMarkdown {
   readonly hrefs: ReadonlySet<string>
 }
 
-const parser = new MarkdownIt({ html: true, linkify: true, maxNesting: 50 })
+const parser = new MarkdownIt({ html: true, linkify: true, maxNesting: 50 }).use(footnotes)
+// The last rule would move notes to the end and drop those without a reference. The other is not part of GitHub's Markdown.
+parser.disable(['footnote_tail', 'footnote_inline'])
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
 // Every link is parsed as one; `resolveLink` decides what may be followed.
 parser.validateLink = () => true
 
 /** Parses Markdown that is shown to a user. Invisible characters and those that reverse the direction of writing are replaced. */
 export function parseMarkdown(markdown: string): ParsedMarkdown {
-  const tokens = parser.parse(sanitizeText(markdown), {})
+  const text = sanitizeText(markdown)
+  // The note of a number may be in another part of the page.
+  const numbers = [...text.matchAll(/\[\^(\d{1,4})\]/g)].map(([, label]) => [`:${label}`, -1])
+  const tokens = parser.parse(text, { footnotes: { refs: Object.fromEntries(numbers) } })
   const hrefs = new Set<string>()
   for (const { children } of tokens) {
     for (const child of children ?? []) {
@@ -143,6 +149,10 @@ class Renderer {
         return '<div class="table" tabindex="0"><table>\n'
       case 'table_close':
         return '</table></div>\n'
+      case 'footnote_reference_open':
+        return `<div class="footnote"${this.#noteId(token)}><span class="note-mark">${labelOf(token)}</span>`
+      case 'footnote_reference_close':
+        return '</div>\n'
       default:
         return PLAIN_ELEMENTS.has(token.tag) ? `<${token.nesting < 0 ? '/' : ''}${token.tag}>\n` : ''
     }
@@ -176,6 +186,8 @@ class Renderer {
         return this.#openLinks.pop() ?? ''
       case 'image':
         return this.#writeImage(token)
+      case 'footnote_ref':
+        return `<sup>${this.#noteLink(token)}</sup>`
       case 'html_inline':
         return /^<br\s*\/?>$/i.test(token.content) ? '<br>' : this.#writeMarked(readHtmlText(token.content))
       default:
@@ -271,6 +283,16 @@ class Renderer {
     return ` id="${id}"`
   }
 
+  /** The id of a footnote; references of other texts on the page must not lead to it. */
+  #noteId(token: Token): string {
+    return this.#lines === undefined ? '' : ` id="note-${labelOf(token)}"`
+  }
+
+  #noteLink(token: Token): string {
+    const label = labelOf(token)
+    return this.#lines === undefined || this.#openLinks.length > 0 ? label : `<a href="#note-${label}">${label}</a>`
+  }
+
   /** Elements with the anchors that the original page has at this line. */
   #writeAnchors(line: number): string {
     const anchors = this.#lines?.anchorsAt(line) ?? []
@@ -309,6 +331,11 @@ function cellName(token: Token, inline: Token | undefined): string {
 function alignmentOf(token: Token): string {
   const alignment = /text-align:(center|right)/.exec(String(token.attrGet('style') ?? ''))?.[1]
   return alignment === undefined ? '' : ` class="${alignment}"`
+}
+
+/** The label of a footnote or of a reference to it. */
+function labelOf({ meta }: Token): string {
+  return escapeHtml(String(meta?.['label'] ?? ''))
 }
 
 /** The text of a heading or an image, without markup. */

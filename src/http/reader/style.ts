@@ -27,6 +27,9 @@ export const RENDERED_STYLE = `.rendered { line-height: 1.6; overflow-wrap: brea
 .rendered .image { padding: 0 0.4em; font-size: 0.875em; border: 1px solid var(--line); border-radius: 4px; }
 .rendered .image::before { content: "\\25a3\\a0"; color: var(--text-2); }
 .rendered .html { white-space: pre-line; }
+.rendered .footnote { display: flex; gap: 0.75em; font-size: 0.9375em; color: var(--text-2); }
+.rendered .note-mark { font-size: 0.875em; }
+.rendered .note-mark::after { content: "."; }
 .code-comment { color: var(--text-2); font-style: italic; }
 .code-string, .code-added { color: var(--good); }
 .code-number { color: var(--warn); }
@@ -49,6 +52,13 @@ main .head h1 { overflow-wrap: anywhere; }
 .chip:hover { border-color: var(--accent); }
 .chip[aria-current] { color: var(--accent); background: var(--accent-ground); border-color: var(--accent); font-weight: 550; }
 .facts-line { font-size: var(--size-small); }
+.page-change { margin: var(--space-3) 0; font-size: var(--size-small); }
+.page-change summary { cursor: pointer; }
+.page-change ul { margin: var(--space-2) 0; padding-left: var(--space-4); }
+.page-change pre { margin: var(--space-1) 0 var(--space-2); padding: var(--space-2) var(--space-3); font-family: var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--surface-2); border-radius: var(--radius); }
+.page-change :is(del, ins) { text-decoration: none; }
+.page-change del { color: var(--bad); }
+.page-change ins { color: var(--good); }
 .reader { margin-top: var(--space-4); }
 .page { min-width: 0; padding: var(--space-6) var(--space-8); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--shadow); }
 .page > .rendered { max-width: 80ch; margin: 0 auto; }

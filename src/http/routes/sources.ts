@@ -51,6 +51,7 @@ const scope = z
 const every = z
   .string()
   .max(50)
+  .meta({ examples: ['1d'] })
   .describe(
     'Crawls the source again by itself, this long after its last crawl: 12h, 1d or 2w, at least 10m; never turns that off.',
   )

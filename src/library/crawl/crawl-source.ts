@@ -331,7 +331,7 @@ async function recordFailure(
   const summary: CrawlSummary = {
     ...{ crawlId: requested.id, kind: requested.kind, end: 'failed', ledger, problem: error.message },
     ...{ visited: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, removed: 0, withheld: 0, newInRefresh: 0 },
-    ...{ cappedAt: null, parked: [], incomplete: null, overflow: 0, bytes: 0, requests: 0, vainReason: null },
+    ...{ cappedAt: null, parked: [], incomplete: null, overflow: 0, bytes: 0, requests: 0, uselessReason: null },
     elapsedMs: clock.now() - requested.startedAt,
     ...(place === undefined ? {} : { place }),
   }

@@ -29,5 +29,5 @@ export async function withdrawAfterFailure(
   error: unknown,
 ): Promise<void> {
   const isStartFailure = kind === 'add' && error instanceof PharosError && START_FAILURES.has(error.code)
-  if (isStartFailure && (await store.countContent(id)).pages === 0) await store.removeSource(id)
+  if (isStartFailure) await store.removeSource(id, { onlyEmpty: true })
 }

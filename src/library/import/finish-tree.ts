@@ -10,8 +10,9 @@ export async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
   const { run, ports } = active
   const ending = await endFolder(active)
   const ledger = await ports.ledger.countLedger(run.sourceId)
-  const isVain = ending.end === 'completed' && run.kind !== 'retry' && run.kind !== 'refresh' && hasNoPage(ledger)
-  const problem = ending.end !== 'completed' ? ending.problem : isVain ? describeNoPages(active) : findImbalance(ledger)
+  const isUseless = ending.end === 'completed' && run.kind !== 'retry' && run.kind !== 'refresh' && hasNoPage(ledger)
+  const problem =
+    ending.end !== 'completed' ? ending.problem : isUseless ? describeNoPages(active) : findImbalance(ledger)
   const end = ending.end === 'completed' && problem !== null ? 'failed' : ending.end
   const { visited, indexed, unchanged, skipped, newInRefresh, bytes, overflow, moved } = active
   const failed = countFailures(active, ending.end === 'completed')
@@ -26,8 +27,8 @@ export async function finishFolder(active: ActiveTree): Promise<CrawlSummary> {
     incomplete: null,
     requests: 0,
     elapsedMs: ports.clock.now() - active.startedAt,
-    vainReason:
-      isVain || (end === 'failed' && active.survey.files === 0 && run.focus === undefined)
+    uselessReason:
+      isUseless || (end === 'failed' && active.survey.files === 0 && run.focus === undefined)
         ? (findOwnRefusal(active)?.reason ?? 'empty')
         : null,
     ...(place === undefined ? {} : { place }),

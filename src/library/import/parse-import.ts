@@ -78,6 +78,7 @@ const chunkSchema = z.strictObject({
   last_updated: z
     .string()
     .refine((text) => ISO.test(text) && parseDate(text) !== null)
+    .meta({ examples: ['2026-02-20'] })
     .describe('When it was last changed: ISO 8601.'),
   language: z
     .string()

@@ -21,6 +21,8 @@ export interface DiskStore {
   readClass(sourceId: string, key: string): Promise<PageClass | undefined>
   /** Reads the texts that pages of a source had before its last crawl changed or removed them. */
   readEarlierPages(sourceId: string): Promise<EarlierPages>
+  /** Reads the text that a page had before the last crawl of its source changed it; undefined if it did not. */
+  readEarlierText(sourceId: string, key: string): Promise<string | undefined>
   /** Copies the library as a whole. */
   readonly libraryCopy: LibraryCopy
 }

@@ -198,8 +198,11 @@ export interface SourceStore {
    * inside the transaction, and may run again if the transaction does.
    */
   updateSource(id: string, change: SourceUpdate, crawlId?: string): Promise<void>
-  /** Removes a source with all its data. */
-  removeSource(id: string): Promise<{ readonly pages: number; readonly chunks: number }>
+  /** Removes a source with all its data; with `onlyEmpty` only if it has no page, decided in the same transaction. */
+  removeSource(
+    id: string,
+    options?: { readonly onlyEmpty?: boolean },
+  ): Promise<{ readonly pages: number; readonly chunks: number }>
 
   /**
    * Begins a crawl. Throws `CRAWL_RUNNING` if another crawl of the source has a heartbeat younger than `staleMs`, unless its runner is

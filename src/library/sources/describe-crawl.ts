@@ -192,7 +192,7 @@ function entryOf(
     endedAt,
     elapsedMs: summary?.elapsedMs ?? Math.max(0, lastActiveAt - startedAt),
     problem: summary?.problem ?? error,
-    reason: summary?.vainReason ?? null,
+    reason: summary?.uselessReason ?? null,
   }
 }
 

@@ -3,7 +3,7 @@ import type { CrawlEnd, CrawlSummary } from '../../crawl/events.ts'
 import { findShortfall, type ShortfallFacts, writeShortfall } from './shortfall.ts'
 
 const SUMMARY: CrawlSummary = {
-  ...{ crawlId: 'c1', kind: 'add', end: 'completed', problem: null, vainReason: null, incomplete: null },
+  ...{ crawlId: 'c1', kind: 'add', end: 'completed', problem: null, uselessReason: null, incomplete: null },
   ledger: {
     total: 0,
     states: { pending: 0, leased: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, gone: 0 },

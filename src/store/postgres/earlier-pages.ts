@@ -46,3 +46,13 @@ export async function readEarlierPages(sql: Sql, sourceId: string): Promise<Earl
   const pages = rows.map(({ key, url, markdown }) => ({ key, url, markdown: unpackText(markdown) }))
   return { pages, mayBeIncomplete: isNearlyFull(size) }
 }
+
+/** Reads the text that a page had before the last crawl of its source. */
+export async function readEarlierText(sql: Sql, sourceId: string, key: string): Promise<string | undefined> {
+  const row = await sql.get<{ markdown: Uint8Array }>(
+    `SELECT e.markdown FROM earlier_pages e JOIN ledger l ON l.id = e.id
+     WHERE l.source = (SELECT id FROM sources WHERE uuid = $1) AND l.key = $2`,
+    [sourceId, key],
+  )
+  return row && unpackText(row.markdown)
+}

@@ -86,7 +86,11 @@ export async function crawlNumber(sql: Sql, source: number, crawlId: string): Pr
 }
 
 /** Hides a source with all its data; its name and id are free at once. {@link clearHidden} deletes the data. */
-export async function hideSource(sql: Sql, id: string): Promise<{ readonly pages: number; readonly chunks: number }> {
+export async function hideSource(
+  sql: Sql,
+  id: string,
+  onlyEmpty: boolean,
+): Promise<{ readonly pages: number; readonly chunks: number }> {
   const source = await numberOf(sql, id)
   if (source === undefined) return { pages: 0, chunks: 0 }
   await lockSource(sql, source)
@@ -95,6 +99,7 @@ export async function hideSource(sql: Sql, id: string): Promise<{ readonly pages
        (SELECT count(*) FROM chunks WHERE source = $1) AS chunks`,
     [source],
   )
+  if (onlyEmpty && (removed?.pages ?? 0) > 0) return { pages: 0, chunks: 0 }
   await sql.run(
     `UPDATE sources SET is_removed = true, name = 'removed ' || id, version = NULL, uuid = 'removed ' || id WHERE id = $1`,
     [source],

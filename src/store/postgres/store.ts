@@ -4,7 +4,7 @@ import type { ContentStore, SourceStore } from '../../library/ports/store.ts'
 import { readClass } from './classifications.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './database/database.ts'
-import { readEarlierPages } from './earlier-pages.ts'
+import { readEarlierPages, readEarlierText } from './earlier-pages.ts'
 import { fillPageSignatures, listRelated, readPageSignatures } from './index/page-signatures.ts'
 import { createVectors } from './index/vectors.ts'
 import { createJobLog } from './job-log.ts'
@@ -54,6 +54,7 @@ function createStore(db: Database, holder: HostHolder): PostgresStore {
     addresses: createAddresses(db),
     readClass: (sourceId, key) => readClass(db, sourceId, key),
     readEarlierPages: (sourceId) => readEarlierPages(db, sourceId),
+    readEarlierText: (sourceId, key) => readEarlierText(db, sourceId, key),
     libraryCopy: createLibraryCopy(db, clearRemoved),
     workers: createWorkers(db),
     stats: () => readStats(db),
@@ -76,8 +77,8 @@ function createSourceStore(parts: StoreParts): SourceStore {
     listSources: () => sources.listSources(db),
     updateSource: (id, change, crawlId) =>
       write(id, crawlId, undefined, (sql) => sources.updateSource(sql, id, change)),
-    removeSource: async (id) => {
-      const removed = await db.transaction((sql) => sources.hideSource(sql, id))
+    removeSource: async (id, { onlyEmpty = false } = {}) => {
+      const removed = await db.transaction((sql) => sources.hideSource(sql, id, onlyEmpty))
       await clearRemoved()
       await tidyIndex()
       return removed

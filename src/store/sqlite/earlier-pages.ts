@@ -38,3 +38,17 @@ export function createEarlierPageReader(db: Database): (sourceId: string) => Ear
     return { pages, mayBeIncomplete: isNearlyFull(size) }
   }
 }
+
+/** Creates the function that reads the text that a page had before the last crawl. */
+export function createEarlierTextReader(db: Database): (sourceId: string, key: string) => string | undefined {
+  const select = db
+    .prepare<[string, string], Uint8Array>(
+      `SELECT e.markdown FROM earlier_pages e JOIN ledger l ON l.id = e.id
+       WHERE l.source = (SELECT id FROM sources WHERE uuid = ?) AND l.key = ?`,
+    )
+    .pluck()
+  return (sourceId, key) => {
+    const bytes = select.get(sourceId, key)
+    return bytes && unpackText(bytes)
+  }
+}

@@ -19,7 +19,7 @@ export interface Sources {
   list(): Source[]
   update(id: string, change: SourceUpdate): void
   /** Hides a source with all its data, which `clear` then deletes. */
-  hide(id: string): { readonly pages: number; readonly chunks: number }
+  hide(id: string, onlyEmpty: boolean): { readonly pages: number; readonly chunks: number }
   /** Deletes a batch of data of hidden sources; false when nothing is left. */
   clear(): boolean
   /** The numbers of the visible sources; undefined when none are hidden. */
@@ -80,9 +80,9 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
     add,
     list: () => selectAll.all().map(toSource),
     update,
-    hide: (id) => {
+    hide: (id, onlyEmpty) => {
       const source = numberOf(id)
-      return source === undefined ? { pages: 0, chunks: 0 } : hideSource(source)
+      return source === undefined ? { pages: 0, chunks: 0 } : hideSource(source, onlyEmpty)
     },
     clear: createClearing(db, index),
     listVisible: () => (selectHidden.get() === undefined ? undefined : selectVisible.all()),
@@ -98,7 +98,7 @@ export function createSources(db: Database, library: string, index: Pick<ChunkIn
 }
 
 /** Creates the function that hides a source and counts its content. */
-function createHiding(db: Database): (source: number) => { pages: number; chunks: number } {
+function createHiding(db: Database): (source: number, onlyEmpty: boolean) => { pages: number; chunks: number } {
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
     .pluck()
@@ -111,8 +111,9 @@ function createHiding(db: Database): (source: number) => { pages: number; chunks
   const forgetReached = db.prepare<[number]>(
     'DELETE FROM reached_milestones WHERE crawl_id IN (SELECT uuid FROM crawl_ids WHERE source = ?)',
   )
-  return (source) => {
+  return (source, onlyEmpty) => {
     const removed = { pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }
+    if (onlyEmpty && removed.pages > 0) return { pages: 0, chunks: 0 }
     hideOne.run(source)
     forgetReached.run(source)
     hideCrawls.run(source)

@@ -372,7 +372,7 @@ describe('large sources', () => {
     // The state that a process leaves when it is killed after the first step.
     const db = openDatabase(path)
     const sources = createSources(db, path, { remove: () => {} })
-    expect(sources.hide('docs')).toEqual({ pages: 1, chunks: 1 })
+    expect(sources.hide('docs', false)).toEqual({ pages: 1, chunks: 1 })
     const store = await openSqliteStore(path)
     expect(await store.listSources()).toEqual([])
     expect(await searchHits(store, { query: 'unforgettable', limit: 5 })).toEqual([])

@@ -23,7 +23,7 @@ import { createLibraryCopy } from './copy/library-copy.ts'
 import { createBulkUpdates } from './database/bulk-updates.ts'
 import { type Database, LOCK_TIMEOUT_MS, type Notice, openDatabase, type Write, writeTo } from './database/database.ts'
 import { createLayouts } from './database/layouts.ts'
-import { createEarlierPageReader } from './earlier-pages.ts'
+import { createEarlierPageReader, createEarlierTextReader } from './earlier-pages.ts'
 import { createIndexMaintenance } from './index/index-maintenance.ts'
 import { createIndexStorage } from './index/index-storage.ts'
 import { createPageSignatures } from './index/page-signatures.ts'
@@ -64,7 +64,7 @@ export async function openSqliteStore(
 
 function createStore(db: Database, location: string, lockTimeoutMs: number): SqliteStore {
   const parts = createParts(db, location, lockTimeoutMs)
-  const { sources, index, write, clearRemoved, readClass, readEarlierPages, readStats } = parts
+  const { sources, index, write, clearRemoved, readClass, readEarlierPages, readEarlierText, readStats } = parts
   return {
     location,
     ...createSourceStore(parts),
@@ -77,6 +77,7 @@ function createStore(db: Database, location: string, lockTimeoutMs: number): Sql
     addresses: createAddresses(db),
     readClass: async (sourceId, key) => readClass(sourceId, key),
     readEarlierPages: async (sourceId) => readEarlierPages(sourceId),
+    readEarlierText: async (sourceId, key) => readEarlierText(sourceId, key),
     libraryCopy: createLibraryCopy({ db, path: location, write, index, clear: clearRemoved }),
     stats: async () => readStats(),
     access: { type: 'sqlite', db, write },
@@ -111,6 +112,7 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
   const readStats = createStats(db)
   const readClass = createClassReader(db)
   const readEarlierPages = createEarlierPageReader(db)
+  const readEarlierText = createEarlierTextReader(db)
 
   const crawlOf = (source: number, id: string): CrawlRef => ({ id, number: sources.crawlNumber(source, id) })
   const write = <T>(work: () => T): Promise<T> => writeTo(db, work, lockTimeoutMs)
@@ -141,7 +143,7 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
 
   return {
     ...{ db, index, indexMaintenance, sources, crawls, hosts, lists, aliases, rows, signatures, readFacts, content },
-    ...{ finds, frontier, settlements, bulkUpdates, readStats, readClass, readEarlierPages },
+    ...{ finds, frontier, settlements, bulkUpdates, readStats, readClass, readEarlierPages, readEarlierText },
     ...{ crawlOf, write, writeFor, clearRemoved, tidyIndex, within },
   }
 }
@@ -155,8 +157,8 @@ function createSourceStore({ sources, crawls, write, clearRemoved, tidyIndex, wi
       write(() => {
         if (crawlId === undefined || crawls.mayWrite(crawlId)) sources.update(id, change)
       }),
-    removeSource: async (id) => {
-      const removed = await write(() => sources.hide(id))
+    removeSource: async (id, { onlyEmpty = false } = {}) => {
+      const removed = await write(() => sources.hide(id, onlyEmpty))
       await clearRemoved()
       await tidyIndex()
       return removed

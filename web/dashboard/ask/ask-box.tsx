@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { writeAgo } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
-import { type AskAnswer, type AskOption, findAnswer, NO_ANSWER, writeSearchHref } from './find-answer.ts'
+import { type AskAnswer, type AskOption, findAnswer, NO_ANSWER, writeDirectHref } from './find-answer.ts'
 
 /** Debounce delay for typing. */
 const DEBOUNCE_MS = 120
@@ -60,7 +60,7 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
       const text = typed.value.trim()
       // The options are still those of an earlier text until the answer to this one arrives.
       if (text === answer.value.text) choose(options.value[active.value])
-      else if (text !== '') goTo(writeSearchHref(text))
+      else if (text !== '') goTo(writeDirectHref(text))
     }
     if (length === 0 || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return
     event.preventDefault()

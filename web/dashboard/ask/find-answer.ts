@@ -1,5 +1,5 @@
 import { writeReaderUrl } from '../../../src/core/url/reader-url.ts'
-import { ADDRESS_WITHOUT_SCHEME, TYPED_ADDRESS } from '../../../src/core/url/typed-address.ts'
+import { completeAddress, TYPED_ADDRESS } from '../../../src/core/url/typed-address.ts'
 import type { LedgerRow, SearchPage, UrlPage } from '../api.ts'
 import { request, writeQuery } from '../request.ts'
 
@@ -43,18 +43,27 @@ export async function findAnswer(text: string, signal: AbortSignal): Promise<Ask
   return TYPED_ADDRESS.test(text) ? explainAddress(text, signal) : findWords(text, signal)
 }
 
+/** Where a text leads before its answer arrived: an address to its history, words to the search page. */
+export function writeDirectHref(text: string): string {
+  return TYPED_ADDRESS.test(text) ? writeHistoryHref(completeAddress(text)) : writeSearchHref(text)
+}
+
+function writeHistoryHref(url: string): string {
+  return `/url${writeQuery({ url })}`
+}
+
 /** The search page with the results for a text. */
-export function writeSearchHref(text: string): string {
+function writeSearchHref(text: string): string {
   return `#/search${writeQuery({ q: text })}`
 }
 
 async function explainAddress(text: string, signal: AbortSignal): Promise<AskAnswer> {
-  const url = ADDRESS_WITHOUT_SCHEME.test(text) ? `https://${text}` : text
+  const url = completeAddress(text)
   const [answer, similar] = await Promise.all([
     request<AddressDetails>(`/api/url-details${writeQuery({ url })}`, { signal }),
     listAddresses(text, signal),
   ])
-  const history: AskOption = { label: 'Show its history', note: url, href: `/url${writeQuery({ url })}` }
+  const history: AskOption = { label: 'Show its history', note: url, href: writeHistoryHref(url) }
   const searching = createSearchOption(text)
   if ('refusal' in answer) {
     const others = similar.filter((option) => option.label !== url)

@@ -26,6 +26,8 @@ export function hrefOf({ id }: Pick<SourceItem, 'id'>, query = ''): string {
 /** Lists what is wrong with a source; nothing while it is crawled, because that may fix it. */
 export function listMatters(item: SourceItem, jobs: readonly CrawlItem[], at: number): readonly Matter[] {
   const state = describeSourceState(item, jobs)
+  // There is no button that ends a pause: the server asked for it, or would fail again.
+  const later = state.isBusy ? 'The crawl goes on by itself then.' : 'Continue the crawl after that.'
   const { waiting, refresh, balance } = item
   const paused = waiting
     .filter(({ until }) => Date.parse(until) > at)
@@ -35,7 +37,7 @@ export function listMatters(item: SourceItem, jobs: readonly CrawlItem[], at: nu
         key: `${item.id} ${host}`,
         item,
         ...{ word: 'paused', tone: 'warn', mark: '⏸' },
-        text: `${host} is paused until ${writeClockTime(untilMs)}, because it failed or asked to slow down.`,
+        text: `${host} is paused until ${writeClockTime(untilMs)}, because it failed or asked to slow down. ${later}`,
         moment: writeMoment(untilMs),
         action: undefined,
         link: { href: `/domains?host=${encodeURIComponent(host)}`, label: 'Show host' },

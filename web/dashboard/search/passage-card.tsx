@@ -65,21 +65,25 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
   )
 }
 
-/** The text as the server rendered it; a long one is folded. */
+/** The text as the server rendered it; a long one is folded, and begins where most of the matching words are. */
 function PassageText({ passage: { html, chunk } }: { readonly passage: PassageItem }): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const isFolded = useSignal(true)
   const isLong = useSignal(false)
+  const isBegun = useSignal(false)
   useLayoutEffect(() => {
     const { current } = box
-    isLong.value = current !== null && current.scrollHeight > current.clientHeight + 8
+    if (current === null) return
+    isLong.value = current.scrollHeight > current.clientHeight + 8
+    current.scrollTop = isLong.value && isFolded.value ? findBestTop(current) : 0
+    isBegun.value = current.scrollTop > 0
   }, [html])
   return (
     <>
       <div
         ref={box}
         key={chunk}
-        class={`rendered passage-text${isFolded.value ? ' folded' : ''}${isLong.value && isFolded.value ? ' long' : ''}`}
+        class={`rendered passage-text${isFolded.value ? ' folded' : ''}${isLong.value && isFolded.value ? (isBegun.value ? ' long begun' : ' long') : ''}`}
         // The server rendered the text and escaped everything that comes from a page: see `renderMarkdown`.
         dangerouslySetInnerHTML={{ __html: html }}
       />
@@ -96,6 +100,32 @@ function PassageText({ passage: { html, chunk } }: { readonly passage: PassageIt
       ) : null}
     </>
   )
+}
+
+/** How much of a folded text fades out, in pixels. */
+const FADE = 48
+/** Matching words that are considered. */
+const MAX_MARKS = 200
+
+/** The place in a folded text from which most different matching words are visible; 0 if that is its beginning. */
+function findBestTop(box: HTMLElement): number {
+  const { top } = box.getBoundingClientRect()
+  const topOf = (element: Element) => element.getBoundingClientRect().top - top + box.scrollTop
+  const marks = [...box.querySelectorAll('mark')].slice(0, MAX_MARKS).map((mark) => {
+    const [line, block] = [topOf(mark), topOf(mark.closest('p, li, tr, h3, h4, h5, h6, pre') ?? mark)]
+    // A block that begins far above, such as code, would hide its match again.
+    return { word: (mark.textContent ?? '').toLowerCase(), line, start: line - block > FADE ? line : block }
+  })
+  const countFrom = (start: number) => {
+    const end = start + box.clientHeight - FADE
+    return new Set(marks.filter(({ line }) => line >= start && line < end).map(({ word }) => word)).size
+  }
+  let best = { start: 0, count: countFrom(0) }
+  for (const { start } of marks) {
+    const count = countFrom(start)
+    if (count > best.count) best = { start, count }
+  }
+  return best.start
 }
 
 /** The passage as a citation, as Markdown, and as the call with which an agent gets it. */
