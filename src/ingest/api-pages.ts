@@ -1,5 +1,5 @@
 import type { ModuleText } from '../core/declarations/declaration.ts'
-import { listModules, PackageExports } from '../core/declarations/package-modules.ts'
+import { listFolderModules, listModules, PackageExports } from '../core/declarations/package-modules.ts'
 import { writeApiPages } from '../core/declarations/write-api-page.ts'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
@@ -29,14 +29,15 @@ export async function withApiPages(
   const bytes = declared.reduce((sum, path) => sum + (files.get(path)?.size ?? 0), 0)
   if (declared.length === 0 || bytes > MAX_BYTES) return content
   const manifest = await readText(content, 'package.json')
-  const modules = manifest === undefined ? [] : listModules(manifest, (path) => files.has(path))
-  const exports = new PackageExports(
-    async (path) => {
-      const text = await readText(content, path)
-      return text === undefined ? undefined : readModule(text)
-    },
-    (path) => files.has(path),
-  )
+  const has = (path: string) => files.has(path)
+  const modules =
+    manifest === undefined
+      ? []
+      : [...listModules(manifest, has), ...listFolderModules(manifest, await readFolderManifests(content), has)]
+  const exports = new PackageExports(async (path) => {
+    const text = await readText(content, path)
+    return text === undefined ? undefined : readModule(text)
+  }, has)
   const { pages, described: paths } = await writeApiPages(title, modules, exports)
   if (pages.size === 0) return content
   const made = new Map([...pages].map(([path, text]) => [path + PAGE_ENDING, new TextEncoder().encode(text)]))
@@ -60,6 +61,22 @@ export async function withApiPages(
     read: async (path) => made.get(path) ?? content.read(path),
   }
 }
+
+/** The package.json files below that of a package. */
+async function readFolderManifests(content: ArchiveContent): Promise<ReadonlyMap<string, string>> {
+  const paths = [...content.files.keys()].filter(
+    (path) => path.endsWith('/package.json') && !/(?:^|\/)node_modules\//.test(path),
+  )
+  const manifests = new Map<string, string>()
+  for (const path of paths.slice(0, MAX_FOLDER_MODULES)) {
+    const text = await readText(content, path)
+    if (text !== undefined) manifests.set(path, text)
+  }
+  return manifests
+}
+
+/** Maximum number of folders of a package that are read as modules. */
+const MAX_FOLDER_MODULES = 200
 
 /** Whether an npm package has type declarations of its own. */
 export function hasDeclarations({ files }: ArchiveContent): boolean {

@@ -28,7 +28,7 @@ const LEFT_OUT: readonly RegExp[] = [
   // Specific to this database: its identity, its copy sessions, the state of its copy in a service.
   /^(?:schema_version|library_identity|arrivals|copied_vectors)\./,
   // What the last crawl here changed.
-  /^earlier_pages\./,
+  /^(?:earlier_pages\.|crawls\.keeps_earlier$)/,
   // State of running processes, and messages between them.
   /^(?:embedding_lease|workers|crawl_helpers|passed_on)\./,
   /^hosts\.(?:holder|token|leased_until|taken_at|wanted_at)$/,

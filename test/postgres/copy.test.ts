@@ -76,7 +76,7 @@ const SIGNATURES_VERSION = 11
 function makeOlder(path: string): void {
   const db = new Sqlite(path)
   db.exec(
-    `DROP TRIGGER likeness_deleted; DROP TABLE likenesses; ALTER TABLE sources DROP COLUMN refresh; DROP TRIGGER row_deleted; DROP TABLE earlier_pages; PRAGMA user_version = ${SIGNATURES_VERSION - 1}`,
+    `DROP TRIGGER likeness_deleted; DROP TABLE likenesses; ALTER TABLE sources DROP COLUMN refresh; DROP TRIGGER row_deleted; DROP TABLE earlier_pages; ALTER TABLE crawls DROP COLUMN keeps_earlier; PRAGMA user_version = ${SIGNATURES_VERSION - 1}`,
   )
   db.close()
 }

@@ -68,6 +68,7 @@ test('the migration gives each row of an older library the key of its address', 
   await db.run('ALTER TABLE crawl_helpers DROP COLUMN proven_gone')
   await db.run('ALTER TABLE sources DROP COLUMN refresh')
   await db.run('DROP TABLE earlier_pages')
+  await db.run('ALTER TABLE crawls DROP COLUMN keeps_earlier')
   await db.run('UPDATE schema_version SET version = 2')
   await expectMigratedKeys(await openStore(address, 'two'), write('https://docs.test/page').chunks[0]?.id ?? '')
 })

@@ -135,24 +135,57 @@ describe('the last crawl of a site', () => {
     await expect(comparison).rejects.toThrow('was crawled only once')
   })
 
-  test('keeps earlier texts within a limit', async () => {
+  test('keeps earlier texts within a limit, and lists the pages beyond it', async () => {
     const { store, readEarlierPages } = await openTestLibrary()
     await addSourceTo(store, 'docs')
     // Random text hardly shrinks.
     const write = (i: number) => writePage(store, 'docs', `/${i}`, randomBytes(350_000).toString('base64'))
     const numbers = Array.from({ length: 30 }, (_, i) => i)
     for (const i of numbers) await write(i)
-    expect(await readEarlierPages('docs')).toEqual({ pages: [], mayBeIncomplete: false })
+    expect((await readEarlierPages('docs')).pages).toEqual([])
     for (const i of numbers) await write(i)
-    const { pages, mayBeIncomplete } = await readEarlierPages('docs')
-    const bytes = pages.length * 350_000
-    expect(mayBeIncomplete).toBe(true)
+    const { pages, readText } = await readEarlierPages('docs')
+    expect(pages).toHaveLength(30)
+    const texts = await Promise.all(pages.map(({ key }) => readText(key)))
+    const bytes = texts.filter((text) => text !== null).length * 350_000
     expect(bytes).toBeGreaterThan(MAX_EARLIER_BYTES / 2)
     expect(bytes).toBeLessThanOrEqual(MAX_EARLIER_BYTES)
     await store.removeSource('docs')
     expect((await readEarlierPages('docs')).pages).toEqual([])
   })
+
+  test('tells that a page changed or went whose earlier text is too long to be kept', async () => {
+    const fixture = await createCrawlFixture(pagesOf(plainTheme))
+    const long = 'A very long page about clay. '.repeat(40_000)
+    const { '/wheel': wheel, ...others } = pagesOf(plainTheme)
+    const old = { ...others, '/wheel': `<main><h1>The wheel</h1><p>${long}</p></main>` }
+    for (const [path, html] of Object.entries(old)) fixture.site.pages.set(path, html)
+    await fixture.crawl({ kind: 'add' })
+    const changed = await recrawl(fixture, { ...old, '/wheel': wheel ?? '' })
+    expect(changed.names).toEqual(['text page wheel'])
+    expect(changed.changes[0]?.lines).toEqual(['its earlier text was not kept'])
+    await recrawl(fixture, old)
+    expect((await recrawl(fixture, others)).names).toEqual(['removed page wheel'])
+  })
+
+  test('tells changed pages without a text if it was copied or older than the table of earlier texts', async () => {
+    const fixture = await stage()
+    const clay = { title: 'Clay', text: 'Clay comes from a river bed, and is dried and sieved first.' }
+    const changed = { ...CONTENTS, '/clay': clay }
+    await recrawl(fixture, pagesOf(plainTheme, changed))
+    const library = { ...fixture.library, readEarlierPages: async () => NONE_KEPT }
+    const { groups } = await compareVersions(library, { source: fixture.source.id })
+    const names = groups.flatMap((group) =>
+      group.changes.map(({ kind, subject, name }) => `${kind} ${subject} ${name}`),
+    )
+    expect(names).toEqual(['text page clay'])
+    await fixture.crawl({ kind: 'recrawl', full: true })
+    const all = await compareVersions(library, { source: fixture.source.id })
+    expect([all.groups, all.notices]).toEqual([[], [expect.stringContaining('5 pages may have changed too')]])
+  })
 })
+
+const NONE_KEPT = { pages: [], isComplete: false, readText: async () => null }
 
 describe('two versions of a site', () => {
   test('are compared by the paths below their start', async () => {

@@ -99,6 +99,7 @@ test('a recrawl keeps pages whose keys lack a part of their query in a library o
     ALTER TABLE sources DROP COLUMN refresh;
     DROP TRIGGER row_deleted;
     DROP TABLE earlier_pages;
+    ALTER TABLE crawls DROP COLUMN keeps_earlier;
     PRAGMA user_version = 11;
   `)
   db.close()

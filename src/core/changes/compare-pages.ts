@@ -1,9 +1,11 @@
+import { listAnnouncedChanges } from './announced-changes.ts'
 import { CHANGE_KINDS, type Change, type ComparedPage, type ReleaseNote } from './change.ts'
 import { compareSections } from './compare-sections.ts'
 import { compareSymbols } from './compare-symbols.ts'
 import { compareDocumentedNames, type DocumentedNames, readDocumentedNames } from './documented-names.ts'
+import { type Announcement, readAnnouncements } from './read-announcements.ts'
 import { isApiPage, readModules } from './read-symbols.ts'
-import { isReleasePage, readReleaseNotes } from './release-notes.ts'
+import { isReleasePage, readReleaseSections, writeReleaseNotes } from './release-notes.ts'
 
 /** Two versions to compare. */
 export interface ComparisonInput {
@@ -22,7 +24,8 @@ export interface Comparison {
 
 /** Compares two versions of a package, or two crawls of a site, by symbol and by section. Yields between its parts, for other work. */
 export function* comparePages({ before, after, versions }: ComparisonInput): Generator<void, Comparison, void> {
-  const notes = versions === null ? [] : readReleaseNotes(after, versions.from, versions.to)
+  const sections = versions === null ? [] : readReleaseSections(after, versions.from, versions.to)
+  const notes = writeReleaseNotes(sections)
   yield
   const oldModules = readModules(before)
   yield
@@ -45,8 +48,16 @@ export function* comparePages({ before, after, versions }: ComparisonInput): Gen
   const documented = compareDocumentedNames(oldNames, newNames, (name) => knownNames.has(name))
   const others = documented.filter(({ name }) => !reported.has(name.replace(/^.*\./, '')))
   yield
-  const changes = [...symbols, ...others, ...compareSections(oldProse, newProse)]
-  return { notes, changes: sortChanges(changes, namesIn(notes), wordsOf([oldNames, newNames])) }
+  const announcements = readAnnouncements(sections)
+  const announced = listAnnouncedChanges(
+    announcements,
+    { modules: oldModules, documented: oldNames },
+    { modules: newModules, documented: newNames },
+    [...symbols, ...others],
+  )
+  yield
+  const changes = [...symbols, ...others, ...announced, ...compareSections(oldProse, newProse)]
+  return { notes, changes: sortChanges(changes, namesIn(announcements), wordsOf([oldNames, newNames])) }
 }
 
 /** Pages that are compared by section: neither API pages nor code. */
@@ -54,8 +65,9 @@ function isProse(page: ComparedPage): boolean {
   return page.definitions === null && !isApiPage(page)
 }
 
-function namesIn(notes: readonly ReleaseNote[]): Set<string> {
-  const spans = notes.flatMap(({ lines }) => lines.flatMap((line) => line.match(/`[^`]+`/g) ?? []))
+/** Words in code of the sentences that announce changes. */
+function namesIn(announcements: readonly Announcement[]): Set<string> {
+  const spans = announcements.flatMap(({ sentence }) => sentence.match(/`[^`]+`/g) ?? [])
   return new Set(spans.flatMap((span) => span.match(/[A-Za-z_$][\w$]*/g) ?? []))
 }
 
@@ -71,16 +83,20 @@ function sortChanges(
 ): Change[] {
   const subjects = ['symbol', 'module', 'page', 'section']
   const rankOf = (change: Change) => {
-    const { kind, subject, name, lostNames } = change
-    const own = name.slice(name.lastIndexOf('.') + 1)
+    const { kind, subject, name, path, lostNames } = change
     const isSymbol = subject === 'symbol'
+    const parts = name.replace(/\.(?:\(\)|constructor)$/, '').split(/[.#]/)
+    const isMember = isSymbol && parts.length > 1
+    // Names of members are often common words, so their owner counts too.
+    const isIn = (names: ReadonlySet<string>) => isSymbol && parts.slice(-2).every((part) => names.has(part))
     return [
       CHANGE_KINDS.indexOf(kind),
       isSymbol && isInternal(name) ? 1 : 0,
-      isSymbol && noted.has(own) ? 0 : 1,
+      isIn(noted) || (isSymbol && isReleasePage({ path })) ? 0 : 1,
       subjects.indexOf(subject),
       isSymbol && isTypeOnly(change) ? 1 : 0,
-      isSymbol && documented.has(own) ? 0 : 1,
+      isIn(documented) ? 0 : 1,
+      isMember ? 1 : 0,
       lostNames.length > 0 ? 0 : 1,
     ]
   }

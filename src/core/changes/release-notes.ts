@@ -15,17 +15,33 @@ export function isReleasePage({ path }: Pick<ComparedPage, 'path'>): boolean {
   return MIGRATION.test(path) || CHANGELOG.test(baseName(path.replace(/\/$/, '')))
 }
 
+/** What a page says about one version, or about all of them. */
+export interface ReleaseSection extends Pick<ReleaseNote, 'kind' | 'title' | 'version' | 'path' | 'line'> {
+  readonly lines: readonly string[]
+  /** Line of the page on which `lines` begin, from 1. */
+  readonly firstLine: number
+}
+
 /** Reads what the newer version says about the versions after `from`, up to `to`: migration guides first, then the newest release. */
-export function readReleaseNotes(pages: readonly ComparedPage[], from: string, to: string): ReleaseNote[] {
+export function readReleaseSections(pages: readonly ComparedPage[], from: string, to: string): ReleaseSection[] {
   const isBetween = (version: string) => compareVersions(version, from) > 0 && isUpTo(version, to)
-  const notes = pages.filter(isReleasePage).flatMap((page) => readPage(page, isBetween))
+  const sections = pages.filter(isReleasePage).flatMap((page) => readPage(page, isBetween))
   const rank = { migration: 0, release: 1 } as const
-  const sorted = notes.toSorted((a, b) => {
+  const sorted = sections.toSorted((a, b) => {
     return rank[a.kind] - rank[b.kind] || compareVersions(b.version ?? '0', a.version ?? '0')
   })
   // Major releases first, because minor ones promise to break nothing.
-  const isMajor = ({ kind, version }: ReleaseNote) => kind === 'migration' || /^\d+(?:\.0)*$/.test(version ?? '')
-  return [...sorted.filter(isMajor), ...sorted.filter((note) => !isMajor(note))].slice(0, MAX_NOTES)
+  return [...sorted.filter(isMajor), ...sorted.filter((section) => !isMajor(section))]
+}
+
+/** Whether a section is about a major version, or a guide. */
+export function isMajor({ kind, version }: Pick<ReleaseNote, 'kind' | 'version'>): boolean {
+  return kind === 'migration' || /^\d+(?:\.0)*$/.test(version ?? '')
+}
+
+/** Shortens sections to what is shown of them. */
+export function writeReleaseNotes(sections: readonly ReleaseSection[]): ReleaseNote[] {
+  return sections.slice(0, MAX_NOTES).map(createNote)
 }
 
 /** `4` counts up to 4.2.1, although the release is 4.0.0. */
@@ -33,29 +49,26 @@ function isUpTo(version: string, to: string): boolean {
   return compareVersions(version, to) <= 0 || to.startsWith(`${version}.`)
 }
 
-function readPage({ path, markdown }: ComparedPage, isBetween: (version: string) => boolean): ReleaseNote[] {
+function readPage({ path, markdown }: ComparedPage, isBetween: (version: string) => boolean): ReleaseSection[] {
   const lines = splitLines(markdown)
   const headings = [...parseBlocks(lines)].filter(({ type }) => type === 'heading')
   const isGuide = MIGRATION.test(path)
   const ownVersion = versionIn(baseName(path)) ?? (isGuide ? versionIn(headings[0]?.text ?? '') : undefined)
-  if (isGuide && ownVersion !== undefined) {
-    if (!isBetween(ownVersion)) return []
-    const title = headings[0]?.text ?? path
-    return [createNote('migration', title, ownVersion, path, 1, lines)]
-  }
-  const notes: ReleaseNote[] = []
+  const whole = { kind: 'migration', title: headings[0]?.text ?? path, path, line: 1, lines, firstLine: 1 } as const
+  if (isGuide && ownVersion !== undefined) return isBetween(ownVersion) ? [{ ...whole, version: ownVersion }] : []
+  const sections: ReleaseSection[] = []
   let end = 0
   headings.forEach(({ level, text, start, open }, i) => {
     const version = versionIn(text)
     if (version === undefined || open < end || !isBetween(version)) return
     const next = headings.slice(i + 1).find((one) => one.level <= level)
     end = next?.start ?? lines.length
-    notes.push(
-      createNote(isGuide ? 'migration' : 'release', text, version, path, open + 1, lines.slice(start + 1, end)),
-    )
+    const kind = isGuide ? 'migration' : 'release'
+    const own = { lines: lines.slice(start + 1, end), firstLine: start + 2 }
+    sections.push({ kind, title: text, version, path, line: open + 1, ...own })
   })
   const hasVersions = headings.some(({ text }) => versionIn(text) !== undefined)
-  return isGuide && !hasVersions ? [createNote('migration', headings[0]?.text ?? path, null, path, 1, lines)] : notes
+  return isGuide && !hasVersions ? [{ ...whole, version: null }] : sections
 }
 
 /** The version that a heading or file name names: `## [5.0.0] - 2024-01-02`, `Migration-Guide-V5.md`, `Upgrading to 8`. */
@@ -68,19 +81,13 @@ function versionIn(text: string): string | undefined {
   return range ?? full ?? major
 }
 
-const BREAKING_HEADING = /break|remov|major|incompatib|⚠|migrat|deprecat|renam/i
-const BREAKING_LINE =
+/** Headings and lines about changes that break code. */
+export const BREAKING_HEADING: RegExp = /break|remov|major|incompatib|⚠|migrat|deprecat|renam/i
+export const BREAKING_LINE: RegExp =
   /\b(?:break\w*|remov\w+|renam\w+|drop(?:s|ped|ping)?|no longer|deprecat\w+|instead of|must now|replac\w+|requires?)\b/i
 
 /** Keeps the lines about incompatible changes, then the others in order. */
-function createNote(
-  kind: ReleaseNote['kind'],
-  title: string,
-  version: string | null,
-  path: string,
-  line: number,
-  lines: readonly string[],
-): ReleaseNote {
+function createNote({ kind, title, version, path, line, lines }: ReleaseSection): ReleaseNote {
   let isBreaking = false
   let isFence = false
   // The headings of a guide name its subjects.

@@ -3,7 +3,7 @@ import { openNodeGrammars } from '../../../test/node-grammars.ts'
 import type { CodeParser } from '../chunk/code-grammars.ts'
 import { PARSER_FAILED } from '../chunk/piece.ts'
 import { writeDoc } from './doc-comment.ts'
-import { listModules, PackageExports } from './package-modules.ts'
+import { listFolderModules, listModules, PackageExports } from './package-modules.ts'
 import { readTypeScript } from './read-typescript.ts'
 import { writeApiPages } from './write-api-page.ts'
 
@@ -221,4 +221,39 @@ test.each([
   ['@note Mind the oil.', '@note Mind the oil.'],
 ])('writes the doc comment %s', (doc, markdown) => {
   expect(writeDoc(doc)).toBe(markdown)
+})
+
+test('a namespace that is the whole module exports the names around it too', async () => {
+  const pages = await write(
+    { types: 'index.d.ts' },
+    {
+      'index.d.ts': `
+      import { Fault } from 'faults'
+      import { Shade } from './shade'
+      declare function lamp(): void
+      declare namespace lamp {
+        export const size: number
+        export type { Fault, Shade as Cover }
+      }
+      export = lamp`,
+      'shade.d.ts': 'export interface Shade { colour: string }',
+    },
+  )
+  expect(pages['index.d.ts']).toContain('## `Fault`\n\nFrom `faults`.')
+  expect(pages['index.d.ts']).toContain('interface Shade')
+  expect(pages['index.d.ts']).toContain('## `Cover`')
+  expect(pages['index.d.ts']).toContain('## `size`')
+})
+
+test('folders with a package.json of their own are modules, unless `exports` lists all modules', () => {
+  const files = ['hooks/index.d.ts', 'esm/index.d.ts', 'broken/a.js']
+  const manifests = new Map([
+    ['hooks/package.json', '{"main": "hooks.cjs", "types": "index.d.ts"}'],
+    ['esm/package.json', '{"type": "module"}'],
+    ['broken/package.json', 'no JSON'],
+  ])
+  const list = (manifest: object) =>
+    listFolderModules(JSON.stringify(manifest), manifests, (path) => files.includes(path))
+  expect(list({ main: 'a.js' })).toEqual([{ subpath: './hooks', path: 'hooks/index.d.ts' }])
+  expect(list({ exports: { '.': './a.js' } })).toEqual([])
 })

@@ -30,6 +30,8 @@ export interface Declaration {
   /** Types that a class or interface extends or implements, as written. */
   readonly heritage: readonly string[]
   readonly members: readonly Declaration[]
+  /** Names that a namespace exports without declaring them: `export type { A }`. @default none */
+  readonly exports?: readonly ModuleExport[]
   readonly isStatic: boolean
 }
 

@@ -47,6 +47,28 @@ export function listModules(manifest: string, has: (path: string) => boolean): P
   return [...modules].map(([subpath, path]) => ({ subpath, path }))
 }
 
+/**
+ * Lists the folders of a package that are modules because they have a package.json of their own. They count only if that of the package
+ * has no `exports`. `manifests` are their texts by path.
+ */
+export function listFolderModules(
+  manifest: string,
+  manifests: ReadonlyMap<string, string>,
+  has: (path: string) => boolean,
+): PackageModule[] {
+  const json = tryParseJson(manifest)
+  if (!isJsonObject(json) || (json['exports'] ?? null) !== null) return []
+  return [...manifests].flatMap(([path, text]) => {
+    const inner = tryParseJson(text)
+    const folder = folderOf(path).slice(0, -1)
+    // Others only say which kind of modules the folder has: `{"type": "module"}`.
+    const isModule = isJsonObject(inner) && ['main', 'module', 'types', 'typings'].some((field) => field in inner)
+    if (folder === '' || !isModule) return []
+    const [found] = listModules(text, (file) => has(`${folder}/${file}`))
+    return found === undefined ? [] : [{ subpath: `./${folder}`, path: `${folder}/${found.path}` }]
+  })
+}
+
 /** Finds the declarations of one module of a package, such as `.` or `./promises`, also if package.json names it by a pattern. */
 export function findModule(manifest: string, subpath: string, has: (path: string) => boolean): string | undefined {
   const known = listModules(manifest, has).find((module) => module.subpath === subpath)
@@ -233,6 +255,10 @@ export class PackageExports {
         const known = names.get(member.name)
         const declarations = [...(known?.declarations ?? []), member]
         names.set(member.name, { name: member.name, declarations, path: whole.path, external: null, inner: null })
+      }
+      for (const { name, local: inner } of declaration.exports ?? []) {
+        const found = names.has(name) ? undefined : await this.#findLocal(path, module, inner, step)
+        if (found !== undefined) names.set(name, { ...found, name })
       }
     }
   }

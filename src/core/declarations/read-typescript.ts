@@ -133,7 +133,9 @@ function readDeclarations(statement: Node, doc: string, text: string, unnamed?: 
       parameters: readParameters(node),
       type: kind === 'type' ? (node.childForFieldName('value')?.text ?? '') : readReturnType(node),
       heritage: readHeritage(node),
-      members: readMembers(kind === 'type' ? node.childForFieldName('value') : body, kind, text),
+      ...(kind === 'namespace' && body !== undefined
+        ? readNamespace(body, text)
+        : { members: readMembers(kind === 'type' ? node.childForFieldName('value') : body, kind, text) }),
     },
   ]
 }
@@ -167,13 +169,16 @@ function createDeclaration(
   }
 }
 
-/** Reads the members of a class, interface, enum, namespace or object type, and of those that a type intersects. Other types have none. */
+/** Reads what a namespace declares, and the names around it that it exports. */
+function readNamespace(body: Node, text: string): Pick<Declaration, 'members' | 'exports'> {
+  const { declarations, exports } = new ModuleReader(text).read(body)
+  const own = new Set(declarations.map(({ name }) => name))
+  return { members: declarations, exports: exports.filter(({ local, from }) => from === null && !own.has(local)) }
+}
+
+/** Reads the members of a class, interface, enum or object type, and of those that a type intersects. Other types have none. */
 function readMembers(body: Node | null | undefined, kind: DeclarationKind, text: string): Declaration[] {
   if (body === null || body === undefined) return []
-  if (kind === 'namespace') {
-    const { declarations } = new ModuleReader(text).read(body)
-    return [...declarations]
-  }
   if (INTERSECTIONS.has(body.type)) return body.namedChildren.flatMap((part) => readMembers(part, kind, text))
   if (!MEMBER_LISTS.has(body.type)) return []
   const members: Declaration[] = []

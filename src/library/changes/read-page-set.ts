@@ -21,7 +21,7 @@ export interface PageSet {
 
 /** Maximum number of pages and characters read of a version. */
 const MAX_PAGES = 5000
-const MAX_CHARS = 60_000_000
+export const MAX_CHARS = 60_000_000
 /** Number of pages read before yielding to other work. */
 const PAGES_AT_ONCE = 16
 

@@ -19,7 +19,7 @@ export interface LibraryStore extends VectorStore {
 export interface DiskStore {
   /** Reads the class of a page; undefined before it is classified. */
   readClass(sourceId: string, key: string): Promise<PageClass | undefined>
-  /** Reads the texts that pages of a source had before its last crawl changed or removed them. */
+  /** Lists the pages that the last crawl of a source changed or removed, with their texts before. */
   readEarlierPages(sourceId: string): Promise<EarlierPages>
   /** Reads the text that a page had before the last crawl of its source changed it; undefined if it did not. */
   readEarlierText(sourceId: string, key: string): Promise<string | undefined>
@@ -27,16 +27,19 @@ export interface DiskStore {
   readonly libraryCopy: LibraryCopy
 }
 
-/** Texts that pages had before the last crawl of their source changed or removed them. */
+/** Pages that the last crawl of a source changed or removed. */
 export interface EarlierPages {
+  /** In the order of their keys. */
   readonly pages: readonly EarlierPage[]
-  /** Whether texts may be missing, because the limit of the source is nearly reached. */
-  readonly mayBeIncomplete: boolean
+  /** Whether `pages` are all that changed. Crawls that were copied, or that ran before a library kept earlier texts, are not known. */
+  readonly isComplete: boolean
+  /** Reads the text that a page had before; null if it was not kept. */
+  readText(key: string): Promise<string | null>
 }
 
-/** A page as it was before the last crawl. */
+/** A page that the last crawl changed or removed. */
 export interface EarlierPage {
   readonly key: string
+  /** Its address before. */
   readonly url: string
-  readonly markdown: string
 }

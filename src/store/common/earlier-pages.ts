@@ -15,17 +15,21 @@ export interface PackedText {
   readonly size: number
 }
 
-/** Compresses the text of a page. The lowest level, because a crawl waits for it. */
-export function packText(text: string): PackedText {
+/** Marks a page that changed, but whose text is not kept. No compressed text is empty. */
+const NOT_KEPT: PackedText = { bytes: new Uint8Array(), size: 0 }
+
+/**
+ * Compresses the earlier text of a page. A text that is too long (null), or that does not fit beside the `used` bytes of its source, leaves
+ * a mark only. The lowest level of compression, because a crawl waits for it.
+ */
+export function packText(text: string | null, used: number): PackedText {
+  if (text === null || used >= MAX_EARLIER_BYTES) return NOT_KEPT
   const bytes = deflateRawSync(text, { level: 1 })
-  return { bytes, size: bytes.length + ROW_BYTES }
+  const size = bytes.length + ROW_BYTES
+  return used + size <= MAX_EARLIER_BYTES ? { bytes, size } : NOT_KEPT
 }
 
-export function unpackText(bytes: Uint8Array): string {
-  return inflateRawSync(bytes).toString('utf8')
-}
-
-/** Whether texts of this total size may have left no room for another. A character takes at most three bytes, compressed or not. */
-export function isNearlyFull(size: number): boolean {
-  return size > MAX_EARLIER_BYTES - 3 * MAX_EARLIER_CHARS - 2 * ROW_BYTES
+/** The text of a page; null if it was not kept. */
+export function unpackText(bytes: Uint8Array | undefined): string | null {
+  return bytes === undefined || bytes.length === 0 ? null : inflateRawSync(bytes).toString('utf8')
 }

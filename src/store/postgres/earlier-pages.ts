@@ -1,5 +1,5 @@
 import type { EarlierPages } from '../../library/ports/library-store.ts'
-import { isNearlyFull, MAX_EARLIER_BYTES, MAX_EARLIER_CHARS, packText, unpackText } from '../common/earlier-pages.ts'
+import { MAX_EARLIER_CHARS, packText, unpackText } from '../common/earlier-pages.ts'
 import type { Sql } from './database/database.ts'
 
 /** Number of texts read at once. */
@@ -16,15 +16,15 @@ export async function keepEarlierPages(sql: Sql, rows: readonly number[], newTex
     [rows[0]],
   )
   let used = total?.used ?? 0
-  for (let from = 0; from < rows.length && used < MAX_EARLIER_BYTES; from += PAGES_AT_ONCE) {
-    const found = await sql.all<{ id: number; source: number; url: string; markdown: string }>(
-      `SELECT l.id, l.source, l.url, p.markdown FROM pages p JOIN ledger l ON l.id = p.id
-       WHERE p.id = ANY ($1::bigint[]) AND p.markdown IS DISTINCT FROM $2 AND length(p.markdown) <= $3 ORDER BY l.id`,
+  for (let from = 0; from < rows.length; from += PAGES_AT_ONCE) {
+    const found = await sql.all<{ id: number; source: number; url: string; markdown: string | null }>(
+      `SELECT l.id, l.source, l.url, CASE WHEN length(p.markdown) <= $3 THEN p.markdown END AS markdown
+       FROM pages p JOIN ledger l ON l.id = p.id
+       WHERE p.id = ANY ($1::bigint[]) AND p.markdown IS DISTINCT FROM $2 ORDER BY l.id`,
       [rows.slice(from, from + PAGES_AT_ONCE), newText, MAX_EARLIER_CHARS],
     )
     for (const { id, source, url, markdown } of found) {
-      const { bytes, size } = packText(markdown)
-      if (used + size > MAX_EARLIER_BYTES) continue
+      const { bytes, size } = packText(markdown, used)
       used += size
       await sql.run(
         `INSERT INTO earlier_pages (id, source, size, url, markdown) VALUES ($1, $2, $3, $4, $5)
@@ -35,16 +35,27 @@ export async function keepEarlierPages(sql: Sql, rows: readonly number[], newTex
   }
 }
 
-/** Reads the texts that the pages of a source had before its last crawl. */
+/** Lists the pages that the last crawl of a source changed or removed. */
 export async function readEarlierPages(sql: Sql, sourceId: string): Promise<EarlierPages> {
-  const rows = await sql.all<{ key: string; url: string; size: number; markdown: Uint8Array }>(
-    `SELECT l.key, e.url, e.size, e.markdown FROM earlier_pages e JOIN ledger l ON l.id = e.id
-     WHERE e.source = (SELECT id FROM sources WHERE uuid = $1) ORDER BY e.id`,
+  const pages = await sql.all<{ key: string; url: string }>(
+    `SELECT l.key, e.url FROM earlier_pages e JOIN ledger l ON l.id = e.id
+     WHERE e.source = (SELECT id FROM sources WHERE uuid = $1) ORDER BY l.key COLLATE "C"`,
     [sourceId],
   )
-  const size = rows.reduce((sum, row) => sum + row.size, 0)
-  const pages = rows.map(({ key, url, markdown }) => ({ key, url, markdown: unpackText(markdown) }))
-  return { pages, mayBeIncomplete: isNearlyFull(size) }
+  const last = await sql.get<{ keeps: boolean }>(
+    `SELECT keeps_earlier AS keeps FROM crawls WHERE source = (SELECT id FROM sources WHERE uuid = $1)
+     ORDER BY started_at DESC, id DESC LIMIT 1`,
+    [sourceId],
+  )
+  const readText = async (key: string) => {
+    const found = await sql.get<{ markdown: Uint8Array }>(
+      `SELECT e.markdown FROM ledger l JOIN earlier_pages e ON e.id = l.id
+       WHERE l.source = (SELECT id FROM sources WHERE uuid = $1) AND l.key = $2`,
+      [sourceId, key],
+    )
+    return unpackText(found?.markdown)
+  }
+  return { pages, isComplete: last?.keeps === true, readText }
 }
 
 /** Reads the text that a page had before the last crawl of its source. */

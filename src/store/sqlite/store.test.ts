@@ -166,7 +166,9 @@ describe('opening a library', () => {
     await first.close()
     const db = openDatabase(path)
     for (const statement of OLDER_CONTENT) db.exec(statement)
-    db.exec('ALTER TABLE sources DROP COLUMN refresh; DROP TRIGGER row_deleted; DROP TABLE earlier_pages')
+    db.exec(
+      'ALTER TABLE sources DROP COLUMN refresh; DROP TRIGGER row_deleted; DROP TABLE earlier_pages; ALTER TABLE crawls DROP COLUMN keeps_earlier',
+    )
     db.pragma('user_version = 11')
     db.close()
     const second = await openSqliteStore(path)
@@ -616,6 +618,7 @@ function revertSchema(db: Database, sql: string): void {
 
 const SCHEMA_7 = `
   ALTER TABLE sources DROP COLUMN refresh;
+  ALTER TABLE crawls DROP COLUMN keeps_earlier;
   DROP INDEX ledger_ready;
   DROP INDEX ledger_by_weight;
   ALTER TABLE ledger DROP COLUMN weight;

@@ -40,6 +40,10 @@ CREATE TABLE earlier_pages (
 );
 CREATE INDEX earlier_pages_by_source ON earlier_pages (source, size);
 `,
+  `
+-- Whether \`earlier_pages\` lists every page that the crawl changed or removed. Copied crawls and those of earlier versions do not.
+ALTER TABLE crawls ADD COLUMN keeps_earlier boolean NOT NULL DEFAULT false;
+`,
 ]
 
 /** The schema version of this program. */

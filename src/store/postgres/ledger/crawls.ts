@@ -105,11 +105,10 @@ async function insertCrawl(sql: Sql, source: number, crawl: Crawl): Promise<{ cr
   )
   await sql.run('DELETE FROM earlier_pages WHERE source = $1', [source])
   if (crawl.options.isFocused === true) await sql.run(DELETE_OLD_FOCUSED_CRAWLS, [source, MAX_FOCUSED_RUNS - 1])
-  await sql.run(`INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, [
-    await crawlNumber(sql, source, crawl.id),
-    source,
-    ...crawlValues(crawl),
-  ])
+  await sql.run(
+    `INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}, keeps_earlier) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, true)`,
+    [await crawlNumber(sql, source, crawl.id), source, ...crawlValues(crawl)],
+  )
   return { crawl, term: 1 }
 }
 

@@ -197,6 +197,10 @@ const MIGRATIONS: readonly string[] = [
     DELETE FROM earlier_pages WHERE id = old.id;
   END;
   `,
+  `
+  -- Whether \`earlier_pages\` lists every page that the crawl changed or removed. Copied crawls and those of earlier versions do not.
+  ALTER TABLE crawls ADD COLUMN keeps_earlier INTEGER NOT NULL DEFAULT 0;
+  `,
 ]
 
 /** Version 1 was never released: it covers everything that was written during development. */

@@ -81,7 +81,7 @@ function createBeginning(db: Database, sources: Sources): Crawls['begin'] {
     'SELECT name, version FROM sources WHERE id = ?',
   )
   const insert = db.prepare<unknown[]>(
-    `INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO crawls (id, source, ${CRAWL_COLUMNS}, keeps_earlier) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`,
   )
   const cancel = db.prepare<[string]>(`UPDATE crawls SET state = 'cancelled', ended_at = heartbeat_at WHERE ${BY_ID}`)
   const reopen = db.prepare<[number, string | null, string]>(
