@@ -153,14 +153,13 @@ export class SegmentSearch {
   #measure(sources: ReadonlySet<number> | undefined): Omit<SearchScope, 'key'> {
     const segments = this.#views.flatMap((view, i): ScopedSegment[] => {
       const { segment } = view
+      const { lengths, levels } = segment
       const { count } = segment.table
       const hidden = hideDocuments(view, sources)
       const hiddenCount = hidden === undefined ? 0 : hidden.reduce((sum, one) => sum + one, 0)
       if (hiddenCount === count) return []
       const base = this.#bases[i] ?? 0
-      return [
-        { view, base, count, lengths: segment.lengths, hidden: hiddenCount > 0 ? hidden : undefined, hiddenCount },
-      ]
+      return [{ view, base, count, lengths, levels, hidden: hiddenCount > 0 ? hidden : undefined, hiddenCount }]
     })
     const isPageCounted = new Uint8Array(this.#pages.lengths.length)
     let pageCount = 0
@@ -233,7 +232,7 @@ export class SegmentSearch {
       })
       return { ...segment, words: new Map(ofWords) }
     })
-    const scorer = new SegmentScorer(searched, this.#order)
+    const scorer = new SegmentScorer(searched, this.#order, this.#weights)
     const lookup = new DocumentLookup(found.parts, segments, this.#weights)
     return {
       words: foundWords.map(({ word }) => word),

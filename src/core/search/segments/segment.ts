@@ -4,6 +4,7 @@ import { weighLengths } from '../lengths.ts'
 import { Vocabulary } from '../vocabulary.ts'
 import { type EntryTable, type IndexEntry, readEntryTable, writeEntryTable } from './entry-table.ts'
 import { EntryWriter } from './entry-writer.ts'
+import { levelLengths } from './span-sums.ts'
 import { BlockDirectory, BlockWriter, type StemEntry } from './term-blocks.ts'
 
 /** A stored immutable part of an index. */
@@ -22,6 +23,8 @@ export interface Segment {
   readonly table: EntryTable
   /** Number of tokens of each document, weighted by field. */
   readonly lengths: Float64Array
+  /** The lengths as levels; see `levelLengths`. */
+  readonly levels: Uint8Array
   /** The sources of the documents. */
   readonly sources: ReadonlySet<number>
   /** Where documents of another page begin. */
@@ -46,9 +49,11 @@ export function openSegment(
     if (i === 0 || pages[i] !== pages[i - 1]) pageStarts.push(i)
     if (i > 0 && (numbers[i] ?? 0) <= (numbers[i - 1] ?? 0)) hasAscendingNumbers = false
   }
+  const lengths = weighLengths(table.lengths, weights)
   return {
     table,
-    lengths: weighLengths(table.lengths, weights),
+    lengths,
+    levels: levelLengths(lengths),
     sources: new Set(table.sources),
     pageStarts: Uint32Array.from(pageStarts),
     hasAscendingNumbers,

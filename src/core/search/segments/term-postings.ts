@@ -43,7 +43,7 @@ export const LAST_MANY = 3
 export const CODE_BITS = 4
 export const MAX_WINDOW_SHIFT: number = 16 - CODE_BITS
 
-const CODE_MASK: number = (1 << CODE_BITS) - 1
+export const CODE_MASK: number = (1 << CODE_BITS) - 1
 
 /** Largest number of occurrences in one field that counts. */
 const MAX_FREQUENCY = 0xffff
@@ -209,130 +209,73 @@ export class PostingsReader {
   }
 }
 
-/** Decoded postings, valid up to the returned count. */
-export interface DecodedPostings {
-  /** Documents, relative to the first one of the range. */
-  readonly documents: Uint32Array
-  readonly frequencies: Float64Array
-}
-
-/** Decodes the postings of a term with windows in the documents from `from` to before `to`, and returns how many there are. */
-export function decodePostings(
-  postings: TermPostings,
-  windows: TermWindows,
-  from: number,
-  to: number,
-  weights: readonly number[],
-  out: DecodedPostings,
-): number {
-  const lastWindow = Math.min((to - 1) >> windows.shift, windows.count - 1)
-  let count = 0
-  for (let window = from >> windows.shift; window <= lastWindow; window++) {
-    if (windows.documentStarts[window] !== windows.documentStarts[window + 1]) {
-      count = decodeWindow(postings, windows, window, from, to, weights, out, count)
-    }
-  }
-  return count
-}
-
-/** Decodes the postings of a window. A query spends much of its time in this loop. */
-function decodeWindow(
-  { bytes, start }: TermPostings,
-  { shift, documentStarts }: TermWindows,
-  window: number,
-  from: number,
-  to: number,
-  weights: readonly number[],
-  { documents, frequencies }: DecodedPostings,
-  before: number,
-): number {
-  const lastWeight = weights[weights.length - 1] ?? 0
-  const first = start + (documentStarts[window] ?? 0)
-  const size = bytes[first] ?? 0
-  // The number of postings takes one or two bytes.
-  const postingCount = size < 0x80 ? size : (size & 0x7f) | ((bytes[first + 1] ?? 0) << 7)
-  const begin = size < 0x80 ? first + 1 : first + 2
-  const end = begin + 2 * postingCount
-  const offset = (window << shift) - from
-  const length = to - from
-  let rest = end
-  let count = before
-  for (let at = begin; at < end; at += 2) {
-    const posting = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)
-    const code = posting & CODE_MASK
-    let frequency = Math.fround(lastWeight * code)
-    if (code === ANY) {
-      decodeRest(bytes, rest, weights)
-      frequency = restFrequency
-      rest = restEnd
-    }
-    const document = offset + (posting >> CODE_BITS)
-    documents[count] = document
-    frequencies[count] = frequency
-    if (document >= 0 && document < length) count++
-  }
-  return count
-}
-
 /** About how many postings the windows from a document to before another have. */
 export function estimateCount({ shift, count, documentStarts }: TermWindows, from: number, to: number): number {
   const first = documentStarts[from >> shift] ?? 0
   return ((documentStarts[Math.min(count, ((to - 1) >> shift) + 1)] ?? 0) - first) >> 1
 }
 
-/** The weighted occurrences of a term with windows in a document, 0 if there are none. */
-export function findFrequency(
-  { bytes, start }: TermPostings,
-  { shift, documentStarts }: TermWindows,
-  document: number,
-  weights: readonly number[],
-): number {
-  const window = document >> shift
-  const first = start + (documentStarts[window] ?? 0)
-  if (first === start + (documentStarts[window + 1] ?? 0)) return 0
-  const size = bytes[first] ?? 0
-  const postingCount = size < 0x80 ? size : (size & 0x7f) | ((bytes[first + 1] ?? 0) << 7)
-  const begin = size < 0x80 ? first + 1 : first + 2
-  const wanted = (document - (window << shift)) << CODE_BITS
-  let low = 0
-  let high = postingCount
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const at = begin + 2 * middle
-    if (((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)) < wanted) low = middle + 1
-    else high = middle
+/** Decodes how often a term with windows occurs in documents, weighted by field. */
+export class FrequencyDecoder {
+  /** Where the next occurrences by field are. */
+  position = 0
+  readonly #weights: readonly number[]
+  readonly #lastWeight: number
+
+  constructor(weights: readonly number[]) {
+    this.#weights = weights
+    this.#lastWeight = weights[weights.length - 1] ?? 0
   }
-  if (low === postingCount) return 0
-  const posting = (bytes[begin + 2 * low] ?? 0) | ((bytes[begin + 2 * low + 1] ?? 0) << 8)
-  if (posting >> CODE_BITS !== wanted >> CODE_BITS) return 0
-  const code = posting & CODE_MASK
-  if (code !== ANY) return Math.fround((weights[weights.length - 1] ?? 0) * code)
-  restEnd = begin + 2 * postingCount
-  for (let i = 0; i <= low; i++)
-    if (((bytes[begin + 2 * i] ?? 0) & CODE_MASK) === ANY) decodeRest(bytes, restEnd, weights)
-  return restFrequency
-}
 
-let restFrequency = 0
-let restEnd = 0
+  /** The frequency for a code other than `ANY`. */
+  frequencyOf(code: number): number {
+    return Math.fround(this.#lastWeight * code)
+  }
 
-/** Decodes the occurrences by field at a position of the bytes, into the two variables above. */
-function decodeRest(bytes: Uint8Array, at: number, weights: readonly number[]): void {
-  let position = at
-  let mask = -1
-  let sum = 0
-  // The first number is the mask; the number of each of its fields follows.
-  for (let field = -1; field < weights.length; field++) {
-    if (field >= 0 && (mask & (1 << field)) === 0) continue
-    let byte = bytes[position++] ?? 0
-    let value = byte & 0x7f
-    for (let shift = 7; byte > 0x7f; shift += 7) {
-      byte = bytes[position++] ?? 0
-      value |= (byte & 0x7f) << shift
+  /** Reads the occurrences by field. */
+  read(bytes: Uint8Array): number {
+    const { length } = this.#weights
+    let mask = -1
+    let sum = 0
+    // The first number is the mask; the number of each of its fields follows.
+    for (let field = -1; field < length; field++) {
+      if (field >= 0 && (mask & (1 << field)) === 0) continue
+      let byte = bytes[this.position++] ?? 0
+      let value = byte & 0x7f
+      for (let shift = 7; byte > 0x7f; shift += 7) {
+        byte = bytes[this.position++] ?? 0
+        value |= (byte & 0x7f) << shift
+      }
+      if (field < 0) mask = value
+      else sum += (this.#weights[field] ?? 0) * Math.min(value >>> 0, MAX_FREQUENCY)
     }
-    if (field < 0) mask = value
-    else sum += (weights[field] ?? 0) * Math.min(value >>> 0, MAX_FREQUENCY)
+    return Math.fround(sum)
   }
-  restFrequency = Math.fround(sum)
-  restEnd = position
+
+  /** The occurrences in one document, 0 if there are none. */
+  find({ bytes, start }: TermPostings, { shift, documentStarts }: TermWindows, document: number): number {
+    const window = document >> shift
+    const first = start + (documentStarts[window] ?? 0)
+    if (first === start + (documentStarts[window + 1] ?? 0)) return 0
+    const size = bytes[first] ?? 0
+    const postingCount = size < 0x80 ? size : (size & 0x7f) | ((bytes[first + 1] ?? 0) << 7)
+    const begin = size < 0x80 ? first + 1 : first + 2
+    const wanted = (document - (window << shift)) << CODE_BITS
+    let low = 0
+    let high = postingCount
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const at = begin + 2 * middle
+      if (((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)) < wanted) low = middle + 1
+      else high = middle
+    }
+    if (low === postingCount) return 0
+    const posting = (bytes[begin + 2 * low] ?? 0) | ((bytes[begin + 2 * low + 1] ?? 0) << 8)
+    if (posting >> CODE_BITS !== wanted >> CODE_BITS) return 0
+    if ((posting & CODE_MASK) !== ANY) return this.frequencyOf(posting & CODE_MASK)
+    this.position = begin + 2 * postingCount
+    let frequency = 0
+    for (let i = 0; i <= low; i++) if (((bytes[begin + 2 * i] ?? 0) & CODE_MASK) === ANY) frequency = this.read(bytes)
+    return frequency
+  }
 }

@@ -1,19 +1,14 @@
 import type { ScoreFormula } from '../ranked-query.ts'
 import { LENGTH_UNIT } from './entry-writer.ts'
+import { SLACK, SPAN_SHIFT, SPAN_SIZE, type SpanSums } from './span-sums.ts'
 import {
-  type DecodedPostings,
-  decodePostings,
   estimateCount,
-  findFrequency,
+  FrequencyDecoder,
   PostingsReader,
   type StemWindows,
   type TermPostings,
   weigh,
 } from './term-postings.ts'
-
-/** Documents that are scored together. */
-export const SPAN_SHIFT = 10
-export const SPAN_SIZE: number = 1 << SPAN_SHIFT
 
 /** A term of a word in one segment. */
 export interface WordTerm {
@@ -27,43 +22,19 @@ export interface SearchedDocuments {
   readonly count: number
   /** Weighted lengths. */
   readonly lengths: Float64Array
+  /** The lengths as levels; see `levelLengths`. */
+  readonly levels: Uint8Array
   /** 1 for an excluded document; undefined if there is none. */
   readonly hidden: Uint8Array | undefined
   /** Number of excluded documents. */
   readonly hiddenCount: number
 }
 
-/** Occurrences of a word in the documents of a span, zero between two spans. */
-export class SpanRow {
-  readonly frequencies: Float64Array = new Float64Array(SPAN_SIZE)
-  /** Occurrences of the forms of the query. */
-  readonly exact: Float64Array = new Float64Array(SPAN_SIZE)
-  /** The documents that have any, relative to the first one of the span. */
-  readonly documents: Uint16Array = new Uint16Array(SPAN_SIZE)
-  count: number = 0
-
-  add(document: number, frequency: number, isExact: boolean): void {
-    const sum = this.frequencies[document] ?? 0
-    if (sum === 0) this.documents[this.count++] = document
-    this.frequencies[document] = sum + frequency
-    if (isExact) this.exact[document] = (this.exact[document] ?? 0) + frequency
-  }
-
-  clear(): void {
-    for (let i = 0; i < this.count; i++) {
-      const document = this.documents[i] ?? 0
-      this.frequencies[document] = 0
-      this.exact[document] = 0
-    }
-    this.count = 0
-  }
-}
-
-/** Space for the postings of a term in a span. */
-const decoded: DecodedPostings = {
-  // One more than a span has, because a posting beyond the end is written before it is known to be beyond.
-  documents: new Uint32Array(SPAN_SIZE + 1),
-  frequencies: new Float64Array(SPAN_SIZE + 1),
+/** Occurrences of a word in a document. */
+export interface Occurrences {
+  frequency: number
+  /** Those of the forms of the query. */
+  exact: number
 }
 
 /** Occurrences of a word by document of a segment, zero between two words. */
@@ -76,10 +47,12 @@ export interface WordPostings {
   readonly count: number
   /** The most that the word can add to the score of a document, by span, for a word of rarity and weight 1. */
   boundSpans(formula: ScoreFormula): Float64Array
-  /** Fills a row with the occurrences in a span. */
-  fill(span: number, row: SpanRow): void
-  /** Fills a row with the occurrences in some documents of a span at least, given relative to its first one. */
-  fillSome(span: number, row: SpanRow, documents: Uint16Array, count: number): void
+  /**
+   * Adds limits of the scores by a word of this factor to the sums of a span: those of the candidates at least if `isClosed`, or else all.
+   */
+  addSpan(span: number, factor: number, formula: ScoreFormula, sums: SpanSums, isClosed: boolean): void
+  /** Finds the occurrences in a document of the segment. */
+  find(document: number, found: Occurrences): void
 }
 
 /**
@@ -118,7 +91,7 @@ class WindowedWord implements WordPostings {
   readonly #terms: readonly WordTerm[]
   readonly #windows: StemWindows
   readonly #documents: SearchedDocuments
-  readonly #weights: readonly number[]
+  readonly #decoder: FrequencyDecoder
 
   constructor(
     terms: readonly WordTerm[],
@@ -131,7 +104,7 @@ class WindowedWord implements WordPostings {
     this.count = count
     this.#windows = windows
     this.#documents = documents
-    this.#weights = weights
+    this.#decoder = new FrequencyDecoder(weights)
   }
 
   boundSpans({ normBase, normSlope, exactBonus }: ScoreFormula): Float64Array {
@@ -154,40 +127,35 @@ class WindowedWord implements WordPostings {
     return bounds
   }
 
-  fill(span: number, row: SpanRow): void {
+  addSpan(span: number, factor: number, { exactBonus }: ScoreFormula, sums: SpanSums, isClosed: boolean): void {
     const from = span << SPAN_SHIFT
-    const to = Math.min(from + SPAN_SIZE, this.#documents.count)
+    const { levels } = this.#documents
     for (const { postings, isExact } of this.#terms) {
-      if (postings.windows === undefined) continue
-      const found = decodePostings(postings, postings.windows, from, to, this.#weights, decoded)
-      for (let i = 0; i < found; i++) row.add(decoded.documents[i] ?? 0, decoded.frequencies[i] ?? 0, isExact)
+      const { windows } = postings
+      if (windows === undefined) continue
+      // Saturation is subadditive: terms that are added one by one never give less than the whole word.
+      const ofTerm = (isExact ? factor * (1 + exactBonus) : factor) * (1 + SLACK)
+      if (isClosed && sums.count * FIND_COST < estimateCount(windows, from, from + SPAN_SIZE)) {
+        sums.addToCandidates(postings, windows, from, levels, ofTerm)
+      } else {
+        sums.addTerm(postings, windows, from, levels, ofTerm)
+      }
     }
   }
 
-  fillSome(span: number, row: SpanRow, documents: Uint16Array, count: number): void {
-    const from = span << SPAN_SHIFT
-    const to = Math.min(from + SPAN_SIZE, this.#documents.count)
-    let all = 0
-    for (const { postings } of this.#terms) {
-      if (postings.windows) all += estimateCount(postings.windows, from, to)
-    }
-    if (count * this.#terms.length * FIND_COST >= all) {
-      this.fill(span, row)
-      return
-    }
+  find(document: number, found: Occurrences): void {
+    found.frequency = 0
+    found.exact = 0
     for (const { postings, isExact } of this.#terms) {
-      if (postings.windows === undefined) continue
-      for (let i = 0; i < count; i++) {
-        const document = documents[i] ?? 0
-        const frequency = findFrequency(postings, postings.windows, from + document, this.#weights)
-        if (frequency > 0) row.add(document, frequency, isExact)
-      }
+      const frequency = postings.windows ? this.#decoder.find(postings, postings.windows, document) : 0
+      found.frequency += frequency
+      if (isExact) found.exact += frequency
     }
   }
 }
 
 /** Postings that are decoded in about the time of finding one. */
-const FIND_COST = 4
+const FIND_COST = 12
 
 /** A word in few documents, or of many terms: all its postings are decoded at once. */
 class DecodedWord implements WordPostings {
@@ -232,34 +200,38 @@ class DecodedWord implements WordPostings {
     }
   }
 
-  boundSpans({ normBase, normSlope, exactBonus }: ScoreFormula): Float64Array {
-    const { count, lengths } = this.#documents
-    const bounds = new Float64Array((count + SPAN_SIZE - 1) >> SPAN_SHIFT)
+  boundSpans(formula: ScoreFormula): Float64Array {
+    const bounds = new Float64Array((this.#documents.count + SPAN_SIZE - 1) >> SPAN_SHIFT)
     this.#matches.forEach((document, i) => {
-      const norm = normBase + normSlope * (lengths[document] ?? 0)
-      const frequency = this.#frequencies[i] ?? 0
-      const exact = this.#exact[i] ?? 0
-      const bound = frequency / (frequency + norm) + (exactBonus * exact) / (exact + norm)
+      const bound = this.#saturate(i, formula)
       const span = document >> SPAN_SHIFT
       if (bound > (bounds[span] ?? 0)) bounds[span] = bound
     })
     return bounds
   }
 
-  fill(span: number, row: SpanRow): void {
+  addSpan(span: number, factor: number, formula: ScoreFormula, { sums }: SpanSums): void {
     const from = span << SPAN_SHIFT
     const to = from + SPAN_SIZE
     for (let i = this.#findFirst(from); i < this.#matches.length; i++) {
-      const document = (this.#matches[i] ?? 0) - from
-      if (document + from >= to) return
-      row.documents[row.count++] = document
-      row.frequencies[document] = this.#frequencies[i] ?? 0
-      row.exact[document] = this.#exact[i] ?? 0
+      const document = this.#matches[i] ?? 0
+      if (document >= to) return
+      sums[document - from] = (sums[document - from] ?? 0) + factor * this.#saturate(i, formula) * (1 + SLACK)
     }
   }
 
-  fillSome(span: number, row: SpanRow): void {
-    this.fill(span, row)
+  find(document: number, found: Occurrences): void {
+    const i = this.#findFirst(document)
+    const isFound = this.#matches[i] === document
+    found.frequency = isFound ? (this.#frequencies[i] ?? 0) : 0
+    found.exact = isFound ? (this.#exact[i] ?? 0) : 0
+  }
+
+  #saturate(match: number, { normBase, normSlope, exactBonus }: ScoreFormula): number {
+    const norm = normBase + normSlope * (this.#documents.lengths[this.#matches[match] ?? 0] ?? 0)
+    const frequency = this.#frequencies[match] ?? 0
+    const exact = this.#exact[match] ?? 0
+    return frequency / (frequency + norm) + (exactBonus * exact) / (exact + norm)
   }
 
   #findFirst(document: number): number {
