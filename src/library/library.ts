@@ -60,8 +60,8 @@ export interface Library {
   readonly readClass?: (sourceId: string, key: string) => Promise<PageClass | undefined>
   /** Reads the texts that pages had before the last crawl of their source; if absent, they are not kept. */
   readonly readEarlierPages?: (sourceId: string) => Promise<EarlierPages>
-  /** Reads the earlier text of one page; undefined if the last crawl did not change it. */
-  readonly readEarlierText?: (sourceId: string, key: string) => Promise<string | undefined>
+  /** Reads the earlier text of one page; null if the last crawl did not change it, or the text was not kept. */
+  readonly readEarlierText?: (sourceId: string, key: string) => Promise<string | null>
   /** Reads the list of ordinary English words; other words of a question may be names. If absent, no word counts as a name. */
   readonly readOrdinaryWords?: () => Promise<ReadonlySet<string>>
   /** Opens the built-in or configured embedder once, on first use; undefined if there is none. */

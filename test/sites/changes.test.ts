@@ -125,7 +125,7 @@ describe('the last crawl of a site', () => {
     const { readEarlierText } = fixture.library
     const { key } = await findPage(fixture.library, { url: `${fixture.site.origin}/clay` })
     expect(await readEarlierText(fixture.source.id, key)).toContain(CONTENTS['/clay']?.text)
-    expect(await readEarlierText(fixture.source.id, `${key}/x`)).toBe(undefined)
+    expect(await readEarlierText(fixture.source.id, `${key}/x`)).toBe(null)
     expect((await recrawl(fixture, pagesOf(plainTheme, changed))).names).toEqual([])
   })
 

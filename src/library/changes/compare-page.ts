@@ -26,7 +26,7 @@ export async function comparePage(
 ): Promise<PageChange | null> {
   const { source, markdown: after } = page
   const stored = await readEarlierText?.(source.id, page.key)
-  if (stored === undefined) return null
+  if (stored === undefined || stored === null) return null
   const before = isMarkdownPage(page) ? resolveDisplayLinks(source, { ...page, markdown: stored }) : stored
   if (before === after) return null
   const path = comparedPath(source, page)

@@ -21,8 +21,8 @@ export interface DiskStore {
   readClass(sourceId: string, key: string): Promise<PageClass | undefined>
   /** Lists the pages that the last crawl of a source changed or removed, with their texts before. */
   readEarlierPages(sourceId: string): Promise<EarlierPages>
-  /** Reads the text that a page had before the last crawl of its source changed it; undefined if it did not. */
-  readEarlierText(sourceId: string, key: string): Promise<string | undefined>
+  /** Reads the text that a page had before the last crawl of its source changed it; null if it did not, or the text was not kept. */
+  readEarlierText(sourceId: string, key: string): Promise<string | null>
   /** Copies the library as a whole. */
   readonly libraryCopy: LibraryCopy
 }

@@ -47,23 +47,15 @@ export async function readEarlierPages(sql: Sql, sourceId: string): Promise<Earl
      ORDER BY started_at DESC, id DESC LIMIT 1`,
     [sourceId],
   )
-  const readText = async (key: string) => {
-    const found = await sql.get<{ markdown: Uint8Array }>(
-      `SELECT e.markdown FROM ledger l JOIN earlier_pages e ON e.id = l.id
-       WHERE l.source = (SELECT id FROM sources WHERE uuid = $1) AND l.key = $2`,
-      [sourceId, key],
-    )
-    return unpackText(found?.markdown)
-  }
-  return { pages, isComplete: last?.keeps === true, readText }
+  return { pages, isComplete: last?.keeps === true, readText: (key) => readEarlierText(sql, sourceId, key) }
 }
 
-/** Reads the text that a page had before the last crawl of its source. */
-export async function readEarlierText(sql: Sql, sourceId: string, key: string): Promise<string | undefined> {
+/** Reads the text that a page had before the last crawl of its source; null if it was not kept. */
+export async function readEarlierText(sql: Sql, sourceId: string, key: string): Promise<string | null> {
   const row = await sql.get<{ markdown: Uint8Array }>(
     `SELECT e.markdown FROM earlier_pages e JOIN ledger l ON l.id = e.id
      WHERE l.source = (SELECT id FROM sources WHERE uuid = $1) AND l.key = $2`,
     [sourceId, key],
   )
-  return row && unpackText(row.markdown)
+  return unpackText(row?.markdown)
 }

@@ -29,12 +29,7 @@ export function createEarlierPageReader(db: Database): (sourceId: string) => Ear
     `SELECT l.key, e.url FROM earlier_pages e JOIN ledger l ON l.id = e.id
      WHERE e.source = (SELECT id FROM sources WHERE uuid = ?) ORDER BY l.key`,
   )
-  const selectText = db
-    .prepare<[string, string], Uint8Array>(
-      `SELECT e.markdown FROM ledger l JOIN earlier_pages e ON e.id = l.id
-       WHERE l.source = (SELECT id FROM sources WHERE uuid = ?) AND l.key = ?`,
-    )
-    .pluck()
+  const readText = createEarlierTextReader(db)
   const selectKeeps = db
     .prepare<[string], number>(
       `SELECT keeps_earlier FROM crawls WHERE source = (SELECT id FROM sources WHERE uuid = ?)
@@ -44,20 +39,17 @@ export function createEarlierPageReader(db: Database): (sourceId: string) => Ear
   return (sourceId) => ({
     pages: list.all(sourceId),
     isComplete: selectKeeps.get(sourceId) === 1,
-    readText: async (key) => unpackText(selectText.get(sourceId, key)),
+    readText: async (key) => readText(sourceId, key),
   })
 }
 
-/** Creates the function that reads the text that a page had before the last crawl. */
-export function createEarlierTextReader(db: Database): (sourceId: string, key: string) => string | undefined {
+/** Creates the function that reads the text that a page had before the last crawl; null if it was not kept. */
+export function createEarlierTextReader(db: Database): (sourceId: string, key: string) => string | null {
   const select = db
     .prepare<[string, string], Uint8Array>(
       `SELECT e.markdown FROM earlier_pages e JOIN ledger l ON l.id = e.id
        WHERE l.source = (SELECT id FROM sources WHERE uuid = ?) AND l.key = ?`,
     )
     .pluck()
-  return (sourceId, key) => {
-    const bytes = select.get(sourceId, key)
-    return bytes && unpackText(bytes)
-  }
+  return (sourceId, key) => unpackText(select.get(sourceId, key))
 }
