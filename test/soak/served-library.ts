@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
+import { closeLater } from '../close-later.ts'
 import type { ProgramSandbox } from '../e2e/program.ts'
 import { type ServerProcess, startServer, until } from '../e2e/server.ts'
 import type { FaultySite } from '../faults/faulty-site.ts'
@@ -102,7 +103,10 @@ export class ServedLibrary {
 
   async start(): Promise<void> {
     const { sandbox, flags, environment } = this.#options
-    this.#server = await startServer(sandbox, [...flags, '--allow-private'], environment)
+    const server = await startServer(sandbox, [...flags, '--allow-private'], environment)
+    this.#server = server
+    // Nothing is left of a run that failed.
+    closeLater(() => void signal(server.pid, 'SIGKILL'))
   }
 
   /** Kills the server, and with `both` its crawls too, and starts it again. */
