@@ -52,6 +52,7 @@ td > .pill { vertical-align: 1px; }
 .map .land { fill: var(--line); }
 .map .borders { fill: none; stroke: var(--surface); stroke-width: 3; }
 .map .dot { fill: var(--chart-1); fill-opacity: 0.7; stroke: var(--surface); stroke-width: 3; }
+.map .ring { fill: none; stroke: var(--chart-1); stroke-width: 8; }
 .map .area { fill: var(--chart-1); }
 .map .shade-1 { fill-opacity: 0.3; }
 .map .shade-2 { fill-opacity: 0.5; }
