@@ -343,6 +343,20 @@ test('lists that are not live show how many entries are new', async () => {
   expect(found).toEqual([])
 })
 
+test('a list offers to reset its filters only if there are any', async () => {
+  const found = await withPage(null, async (page) => {
+    for (const [path, isOffered] of [
+      ['/urls', false],
+      ['/urls?state=failed', true],
+      ['/urls?q=a', true],
+    ] as const) {
+      await page.goto(origin + path)
+      expect(await page.getByRole('link', { name: 'Reset' }).isVisible(), path).toBe(isOffered)
+    }
+  })
+  expect(found).toEqual([])
+})
+
 test('live events become rows at the top of the table, as text, and update the counters; times are relative', async () => {
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/queues/${HOSTILE_JOB}/ssr`)

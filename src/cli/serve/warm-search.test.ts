@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createFeed } from '../../library/jobs/events/create-feed.ts'
-import type { Engine, SearchAnswer } from '../../library/search.ts'
+import type { SearchAnswer } from '../../library/search.ts'
 import { warmSearchDuringCrawls } from './warm-search.ts'
 
 const clock = {
@@ -8,7 +8,7 @@ const clock = {
   sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
 }
 
-function openPool(engines: readonly Engine[]) {
+function openPool() {
   let searches = 0
   return {
     get searches() {
@@ -16,7 +16,7 @@ function openPool(engines: readonly Engine[]) {
     },
     search: async () => {
       searches++
-      return { engines } as unknown as SearchAnswer
+      return {} as unknown as SearchAnswer
     },
   }
 }
@@ -24,7 +24,7 @@ function openPool(engines: readonly Engine[]) {
 describe('warmSearchDuringCrawls', () => {
   test('searches once when a crawl makes progress, and not again at once', async () => {
     const feed = createFeed({ epoch: 'test', clock })
-    const pool = openPool(['words'])
+    const pool = openPool()
     const stop = warmSearchDuringCrawls(feed, pool)
     feed.tell('log', 'job', { stream: 'server', line: 'nothing to search yet' })
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -34,6 +34,20 @@ describe('warmSearchDuringCrawls', () => {
     feed.tell('progress', 'job', { visited: 4 })
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(pool.searches).toBe(1)
+    stop()
+  })
+
+  test('searches again and again while a crawl makes progress, so that its chunks are indexed', async () => {
+    const feed = createFeed({ epoch: 'test', clock })
+    const pool = openPool()
+    const stop = warmSearchDuringCrawls(feed, pool, 1)
+    for (const searches of [1, 2, 3]) {
+      await clock.sleep(5)
+      feed.tell('progress', 'job', { visited: searches })
+      await expect.poll(() => pool.searches).toBe(searches)
+    }
+    await clock.sleep(20)
+    expect(pool.searches).toBe(3)
     stop()
   })
 

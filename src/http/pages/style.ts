@@ -46,12 +46,14 @@ td > .pill { vertical-align: 1px; }
 .bar .open { fill: var(--chart-1); }
 .key { display: flex; flex-wrap: wrap; gap: var(--space-1) var(--space-4); margin: var(--space-2) 0; padding: 0; list-style: none; font-size: var(--size-small); color: var(--text-2); }
 .key svg { display: inline-block; width: 0.7rem; min-width: 0; height: 0.7rem; margin-right: var(--space-1); border-radius: 2px; vertical-align: -0.05rem; }
+.filters:not(:has(input:not([type="checkbox"], [value=""]), input[checked], option[selected]:not(:first-child))) > .reset { display: none; }
 .map { margin: var(--space-4) 0; }
 .map.small { max-width: 44rem; }
 .map svg { display: block; width: 100%; background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); }
 .map .land { fill: var(--line); }
 .map .borders { fill: none; stroke: var(--surface); stroke-width: 3; }
 .map .dot { fill: var(--chart-1); fill-opacity: 0.7; stroke: var(--surface); stroke-width: 3; }
+.map .ring { fill: none; stroke: var(--chart-1); stroke-width: 8; }
 .map .area { fill: var(--chart-1); }
 .map .shade-1 { fill-opacity: 0.3; }
 .map .shade-2 { fill-opacity: 0.5; }

@@ -27,7 +27,8 @@ export const RENDERED_STYLE = `.rendered { line-height: 1.6; overflow-wrap: brea
 .rendered .image { padding: 0 0.4em; font-size: 0.875em; border: 1px solid var(--line); border-radius: 4px; }
 .rendered .image::before { content: "\\25a3\\a0"; color: var(--text-2); }
 .rendered .html { white-space: pre-line; }
-.rendered .footnote { display: flex; gap: 0.75em; font-size: 0.9375em; color: var(--text-2); }
+.rendered .footnote { display: grid; grid-template-columns: auto minmax(0, 1fr); column-gap: 0.75em; font-size: 0.9375em; color: var(--text-2); }
+.rendered .footnote > :not(.note-mark) { grid-column: 2; }
 .rendered .note-mark { font-size: 0.875em; }
 .rendered .note-mark::after { content: "."; }
 .code-comment { color: var(--text-2); font-style: italic; }

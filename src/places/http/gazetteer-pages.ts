@@ -101,7 +101,7 @@ function writeMentions(
   const countries = countByCountry(mentions)
   const where = host === undefined ? '' : ` of ${host}`
   const filter = html`<div class="controls">${writeFilters('/gazetteer', [writeField('Only pages of the host', 'host', host)], 'Choose a host')}</div>`
-  return html`${filter}${writeCoverageMap(outlines, countries, `${countries.length === 1 ? '1 country' : `${writeNumber(countries.length)} countries`} that pages${where} name; the darker, the more pages`)}
+  return html`${filter}${writeCoverageMap(outlines, countries, `${countries.length === 1 ? '1 country' : `${writeNumber(countries.length)} countries`} that pages${where} name; the stronger the color, the more pages`)}
 ${writeTable({
   caption:
     mentions.length > MAX_IN_TABLE
@@ -222,8 +222,12 @@ const PLACE_COLUMNS: readonly Column[] = [
   { label: 'Where', look: 'word' },
 ]
 
+/** A table of places, without columns that are empty in all rows. */
 function writePlaceTable(places: readonly ShownPlace[], caption: string, empty: Part): Html {
-  return writeTable({ caption, columns: PLACE_COLUMNS, rows: places.map(placeRow), empty })
+  const rows = places.map(placeRow)
+  const isUsed = (_: unknown, i: number) => rows.length === 0 || rows.some(({ cells }) => cells[i] !== '')
+  const columns = PLACE_COLUMNS.filter(isUsed)
+  return writeTable({ caption, columns, rows: rows.map((row) => ({ ...row, cells: row.cells.filter(isUsed) })), empty })
 }
 
 /** A place in a list, or a place inside another one. */
@@ -338,7 +342,7 @@ async function writePlace(
     ],
     'pairs',
   )}</section>
-${lat === null || lng === null ? '' : writePlaceMap(await readOutlines(ports), { name: place.name, lat, lng })}
+${lat === null || lng === null ? '' : writePlaceMap(await readOutlines(ports), { ...place, lat, lng })}
 ${writeNames(names)}
 <h2>Pages that name it</h2>
 ${writeTable({

@@ -3,6 +3,7 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import { MAP_VIEW_BOX, parseOutlines, pointOnMap, type WorldOutlines } from '../../core/world-map.ts'
 import { clipShowable, type Html } from '../../http/pages/parts.ts'
 import type { HttpPorts } from '../../http/ports.ts'
+import type { Place } from '../analysis/place.ts'
 import type { PlaceMention } from '../ports/gazetteer.ts'
 
 /** Reads the country outlines from the SVG file that the build creates. */
@@ -34,7 +35,7 @@ export function countByCountry(mentions: readonly PlaceMention[]): readonly Coun
 const SHADES = 4
 
 /**
- * Draws countries on a world map, darker the more pages name them. It is inline SVG without inline styles and external resources, which the
+ * Draws countries on a world map, in a stronger color the more pages name them. It is inline SVG without inline styles and external resources, which the
  * content security policy forbids. Areas are links for the mouse; a table beside the map has the same links for keyboards and screen readers.
  */
 export function writeCoverageMap(
@@ -42,12 +43,12 @@ export function writeCoverageMap(
   countries: readonly CountryCoverage[],
   label: string,
 ): Html {
-  const max = Math.max(1, ...countries.map(({ mentions }) => mentions))
+  // By rank, because a few countries are named a hundred times as often as the others, or all nearly as often.
+  const ranks = [...new Set(countries.map(({ mentions }) => mentions))].sort((a, b) => a - b)
   const drawn = countries.map(({ code, name, mentions }) => {
     const path = areas.get(code)
     if (path === undefined) return ''
-    // A logarithm, because a few countries are named a hundred times as often as the others.
-    const shade = Math.max(1, Math.ceil((SHADES * Math.log(mentions + 1)) / Math.log(max + 1)))
+    const shade = Math.ceil((SHADES * (ranks.indexOf(mentions) + 1)) / ranks.length)
     return html`<a href="/gazetteer/country/${code}" tabindex="-1"><path class="area shade-${shade}" d="${path}"><title>${clipShowable(name)}: ${countOf(mentions, 'mention')}</title></path></a>`
   })
   return html`<figure class="map"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${clipShowable(label)}">
@@ -55,16 +56,24 @@ export function writeCoverageMap(
 </svg><figcaption>${clipShowable(label)}. Outlines: Natural Earth, public domain.</figcaption></figure>`
 }
 
-/** Shows where a place is. */
+/** A place with its position. */
+interface LocatedPlace extends Pick<Place, 'name' | 'kind' | 'countryCode'> {
+  readonly lat: number
+  readonly lng: number
+}
+
+/** Shows where a place is, and its country. */
 export function writePlaceMap(
-  { land, borders }: WorldOutlines,
-  { name, lat, lng }: { readonly name: string; readonly lat: number; readonly lng: number },
+  { land, borders, areas }: WorldOutlines,
+  { name, kind, countryCode, lat, lng }: LocatedPlace,
 ): Html {
   const { x, y } = pointOnMap(lat, lng, DOT_RADIUS)
   const label = clipShowable(`Where ${name} is`)
+  const area = areas.get(countryCode ?? '')
+  const isCountry = kind === 'country' && area !== undefined
   return html`<figure class="map small"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${label}">
-<path class="land" d="${land}"/><path class="borders" d="${borders}"/>
-<circle class="dot" cx="${x}" cy="${y}" r="${DOT_RADIUS}"/></svg><figcaption>${label}. Outlines: Natural Earth, public domain.</figcaption></figure>`
+<path class="land" d="${land}"/>${area === undefined ? '' : html`<path class="area shade-${isCountry ? SHADES : 1}" d="${area}"/>`}<path class="borders" d="${borders}"/>
+<circle class="dot${isCountry ? ' ring' : ''}" cx="${x}" cy="${y}" r="${isCountry ? 3 * DOT_RADIUS : DOT_RADIUS}"/></svg><figcaption>${label}. Outlines: Natural Earth, public domain.</figcaption></figure>`
 }
 
 /** In units of the map. */
