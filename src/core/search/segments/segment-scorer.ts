@@ -60,10 +60,9 @@ export class SegmentScorer {
     let spans: readonly Span[] | undefined
     const scores = new Map<number, number>()
     const collect = (limit: number): number[] => {
-      if (spans === undefined) {
-        spanSums.begin(formula, this.#weights)
-        spans = this.#listSpans(words, factors, formula)
-      }
+      // Each time, because another query may have used it since.
+      spanSums.begin(formula, this.#weights)
+      spans ??= this.#listSpans(words, factors, formula)
       const best = new BestDocuments(limit, this.#order)
       for (const span of spans) {
         if (span.bound < best.threshold) break
