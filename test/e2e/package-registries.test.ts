@@ -71,7 +71,9 @@ test('a project does not take a package that another project read from another r
   expect(JSON.parse((await deps('tower', '--json')).stdout).packages).toMatchObject([
     { state: 'missing', registries: [placeOf(own)], elsewhere: [placeOf(evil)] },
   ])
-  expectRead(await deps('tower', '--add'), 1, 0)
+  const added = await deps('tower', '--add')
+  expectRead(added, 1, 0)
+  expect(added.stderr).toContain(`lamp is stored as ${hostOf(own)}/lamp@1.0.0: the library has another one of its name`)
   expect(await listLabels()).toEqual([`${hostOf(own)}/lamp@1.0.0`, 'lamp@1.0.0'])
   const answer = await run('search', 'lamp', '--source', `${hostOf(own)}/lamp`)
   expect(answer.stdout).toContain('It shines.')
@@ -90,6 +92,10 @@ test('a project that changes its registry uses the source of the new one only', 
   expectRead(synced, 1, 0)
   expect(synced.stderr).toContain('lamp@1.0.0 is no longer used by tower')
   expect((await run('deps', '--prune')).stdout).toBe('lamp@1.0.0\n')
+  writeProject('tower', evil.registries.npm)
+  const back = await deps('tower', '--sync')
+  expectRead(back, 0, 1)
+  expect(back.stderr).toContain(`${hostOf(own)}/lamp@1.0.0 is no longer used by tower`)
 })
 
 test.each([
@@ -135,6 +141,9 @@ test('recrawl and refresh ask the registry from which a package came, and no oth
   // Only the project names this private registry, so that the user has to allow it.
   const refused = await run('recrawl', 'lamp')
   expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain(
+    `127.0.0.1 is not a public address – its registry is ${placeOf(own)}; it is at 127.0.0.1`,
+  )
   expect(refused.stderr).toContain('--allow-private')
   for (const verb of ['recrawl', 'refresh']) {
     expect(await run(verb, 'lamp', '--allow-private')).toMatchObject({ code: 0 })

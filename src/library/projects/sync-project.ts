@@ -24,6 +24,8 @@ export type SyncEvent =
       readonly source: Source
       readonly pages: number
       readonly chunks: number
+      /** Whether its name is not that of the package, which another source has. */
+      readonly isRenamed: boolean
       readonly documentation: readonly string[]
     }
   /** A package could not be read. The others are read all the same. */
@@ -126,7 +128,8 @@ async function describeRead(library: Library, source: Source): Promise<SyncEvent
   const content = await library.store.countContent(source.id)
   // The crawl has recorded the addresses of its documentation.
   const documentation = await offerDocumentation(library, await findSource(library, source.id), content)
-  return { type: 'read', source, ...content, documentation }
+  const isRenamed = source.name !== toName(titleOf(source.url))
+  return { type: 'read', source, ...content, isRenamed, documentation }
 }
 
 /** Where a package is read from. */
