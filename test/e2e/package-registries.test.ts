@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { beforeEach, expect, test } from 'vitest'
 import { closeLater } from '../close-later.ts'
 import { createTempFolder, packFiles } from '../trees/archive-fixture.ts'
@@ -170,4 +172,27 @@ test('the address of a registry is stored and shown without its password, and ot
     .map((one) => fs.readFileSync(join(one.parentPath, one.name), 'latin1'))
   const texts = [added, shared, listed].flatMap(({ stdout, stderr }) => [stdout, stderr])
   expect([...texts, ...stored].filter((text) => text.includes('n0m-s3cret'))).toEqual([])
+})
+
+test('sync_project leaves a registry that only the project names to deps, and asks no other one for the package', async () => {
+  const [own, users] = [await openNpm(LAMP), await openNpm(EVIL_LAMP)]
+  sandbox.write({ '.npmrc': `registry=${users.registries.npm}\n` })
+  writeProject('tower', own.registries.npm)
+  const client = new Client({ name: 'test', version: '0.0.0' })
+  const [command, program] = sandbox.command
+  const args = [program, 'mcp', '--library', sandbox.path('library.db')]
+  const cwd = sandbox.path('tower')
+  await client.connect(new StdioClientTransport({ command, args, cwd, env: sandbox.environment, stderr: 'ignore' }))
+  try {
+    const refused = await client.callTool({ name: 'sync_project', arguments: {} })
+    const failed = `the settings of its project name the registry ${placeOf(own)}; run \`pharos deps --add\``
+    expect(refused.structuredContent).toMatchObject({ read: [], failed: [expect.stringContaining(failed)] })
+    expect([...own.requestedPaths, ...users.requestedPaths]).toEqual([])
+    expectRead(await deps('tower', '--add', '--library', 'library.db'), 1, 0)
+    const synced = await client.callTool({ name: 'sync_project', arguments: {} })
+    expect(synced.structuredContent).toMatchObject({ read: [], ready: 1, failed: [] })
+    expect(users.requestedPaths).toEqual([])
+  } finally {
+    await client.close()
+  }
 })

@@ -148,14 +148,12 @@ async function chooseOrigin({ trees }: Pick<Library, 'trees'>, wanted: WantedPac
   const other = registries.find((registry) => !configured.includes(registry))
   if (other === undefined && (registries.length > 0 || configured.length === 0)) return { registries, hashes }
   if (installedAt !== undefined) return { registries: [], hashes }
-  throw new PharosError('SOURCE_UNREADABLE', {
-    path: address,
-    problem:
-      other === undefined
-        ? 'the settings of its project are broken, so its registry is not known'
-        : `the settings of its project name the registry ${registryUrlOf(other)}`,
-    advice: 'run `pharos deps --add` in the folder of the project',
-  })
+  const advice = 'run `pharos deps --add` in the folder of the project'
+  const reason =
+    other === undefined
+      ? 'the settings of its project are broken, so its registry is not known'
+      : `the settings of its project name the registry ${registryUrlOf(other)}`
+  throw new PharosError('SOURCE_UNREADABLE', { path: address, problem: `${reason}; ${advice}`, advice })
 }
 
 /** The source that has the package of a registry: with the same archive, or from the same registry. */
