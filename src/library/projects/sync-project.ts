@@ -70,8 +70,9 @@ export async function* syncProject(
       // The project now uses this source instead of the same version from another registry.
       left.push(...one.elsewhere.filter((other) => other.id !== source.id && isUsedBy(other, project)))
       if (!isRead) continue
+      const event = await describeRead(library, source)
       read++
-      yield await describeRead(library, source)
+      yield event
     } catch (error) {
       signal.throwIfAborted()
       failed++
@@ -92,24 +93,25 @@ async function readPackage(
   { wanted, source: known, elsewhere }: PackageState,
   signal: AbortSignal,
 ): Promise<{ readonly source: Source; readonly isRead: boolean }> {
-  const origin = await chooseOrigin(library, wanted)
+  const allowed = await chooseOrigin(library, wanted)
   const isConflict = known === undefined && elsewhere.length > 0
   // The registry decides which source has the package; nothing is stored before its answer is known.
   const facts =
     isConflict && wanted.installedAt === undefined
-      ? await library.trees?.describe(wanted.address, { ...origin, signal })
+      ? await library.trees?.describe(wanted.address, { ...allowed, signal })
       : undefined
   const same = facts && findSame(elsewhere, facts)
-  if (same !== undefined) await join(library, same, project)
   if (same !== undefined && same.settings.archive === facts?.archive && (await isComplete(library, same))) {
+    await join(library, same, project)
     return { source: same, isRead: false }
   }
   const found = known ?? same
+  const origin = facts?.registry === undefined ? allowed : { ...allowed, registries: [facts.registry] }
   // Of several registries, it is not known yet which one has the package.
   const only = origin.registries.length === 1 ? origin.registries[0] : undefined
   const source =
     found === undefined
-      ? await addPackage(library, project, wanted, facts?.registry ?? only, isConflict)
+      ? await addPackage(library, project, wanted, only, isConflict)
       : await locate(library, found, wanted)
   let summary: CrawlSummary | undefined
   try {
@@ -121,6 +123,8 @@ async function readPackage(
     throw error
   }
   if (summary?.end !== 'completed') throw new Error(summary?.problem ?? 'reading it was interrupted')
+  // A project uses what it could read: the archive may not be that of its lock file.
+  if (same !== undefined) await join(library, same, project)
   return { source, isRead: true }
 }
 
