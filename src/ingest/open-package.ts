@@ -192,6 +192,11 @@ async function findArchive(
     requireLocked(found.integrity, hashes)
     return found
   }).catch((error: unknown) => {
+    if (error instanceof PharosError && error.details['reason'] === 'address-refused') {
+      // Only the command line shows advice; the address of a registry may be secret.
+      const advice = `its registry is ${writeList(registries.map(registryUrlOf))}; ${error.details['advice']}`
+      throw new PharosError('SOURCE_UNREADABLE', { ...error.details, advice }, { cause: error })
+    }
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_NOT_FOUND') throw error
     const hosts = registries.map((registry) => new URL(registryUrlOf(registry)).host)
     const advice = `${writeList(hosts)} has no package ${packageTitle(name)}; check its name`

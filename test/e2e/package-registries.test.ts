@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { beforeEach, expect, test } from 'vitest'
 import { closeLater } from '../close-later.ts'
 import { createTempFolder, packFiles } from '../trees/archive-fixture.ts'
@@ -71,7 +73,9 @@ test('a project does not take a package that another project read from another r
   expect(JSON.parse((await deps('tower', '--json')).stdout).packages).toMatchObject([
     { state: 'missing', registries: [placeOf(own)], elsewhere: [placeOf(evil)] },
   ])
-  expectRead(await deps('tower', '--add'), 1, 0)
+  const added = await deps('tower', '--add')
+  expectRead(added, 1, 0)
+  expect(added.stderr).toContain(`lamp is stored as ${hostOf(own)}/lamp@1.0.0: the library has another one of its name`)
   expect(await listLabels()).toEqual([`${hostOf(own)}/lamp@1.0.0`, 'lamp@1.0.0'])
   const answer = await run('search', 'lamp', '--source', `${hostOf(own)}/lamp`)
   expect(answer.stdout).toContain('It shines.')
@@ -90,6 +94,10 @@ test('a project that changes its registry uses the source of the new one only', 
   expectRead(synced, 1, 0)
   expect(synced.stderr).toContain('lamp@1.0.0 is no longer used by tower')
   expect((await run('deps', '--prune')).stdout).toBe('lamp@1.0.0\n')
+  writeProject('tower', evil.registries.npm)
+  const back = await deps('tower', '--sync')
+  expectRead(back, 0, 1)
+  expect(back.stderr).toContain(`${hostOf(own)}/lamp@1.0.0 is no longer used by tower`)
 })
 
 test.each([
@@ -135,6 +143,9 @@ test('recrawl and refresh ask the registry from which a package came, and no oth
   // Only the project names this private registry, so that the user has to allow it.
   const refused = await run('recrawl', 'lamp')
   expect(refused.code).not.toBe(0)
+  expect(refused.stderr).toContain(
+    `127.0.0.1 is not a public address – its registry is ${placeOf(own)}; it is at 127.0.0.1`,
+  )
   expect(refused.stderr).toContain('--allow-private')
   for (const verb of ['recrawl', 'refresh']) {
     expect(await run(verb, 'lamp', '--allow-private')).toMatchObject({ code: 0 })
@@ -161,4 +172,27 @@ test('the address of a registry is stored and shown without its password, and ot
     .map((one) => fs.readFileSync(join(one.parentPath, one.name), 'latin1'))
   const texts = [added, shared, listed].flatMap(({ stdout, stderr }) => [stdout, stderr])
   expect([...texts, ...stored].filter((text) => text.includes('n0m-s3cret'))).toEqual([])
+})
+
+test('sync_project leaves a registry that only the project names to deps, and asks no other one for the package', async () => {
+  const [own, users] = [await openNpm(LAMP), await openNpm(EVIL_LAMP)]
+  sandbox.write({ '.npmrc': `registry=${users.registries.npm}\n` })
+  writeProject('tower', own.registries.npm)
+  const client = new Client({ name: 'test', version: '0.0.0' })
+  const [command, program] = sandbox.command
+  const args = [program, 'mcp', '--library', sandbox.path('library.db')]
+  const cwd = sandbox.path('tower')
+  await client.connect(new StdioClientTransport({ command, args, cwd, env: sandbox.environment, stderr: 'ignore' }))
+  try {
+    const refused = await client.callTool({ name: 'sync_project', arguments: {} })
+    const failed = `the settings of its project name the registry ${placeOf(own)}; run \`pharos deps --add\``
+    expect(refused.structuredContent).toMatchObject({ read: [], failed: [expect.stringContaining(failed)] })
+    expect([...own.requestedPaths, ...users.requestedPaths]).toEqual([])
+    expectRead(await deps('tower', '--add', '--library', 'library.db'), 1, 0)
+    const synced = await client.callTool({ name: 'sync_project', arguments: {} })
+    expect(synced.structuredContent).toMatchObject({ read: [], ready: 1, failed: [] })
+    expect(users.requestedPaths).toEqual([])
+  } finally {
+    await client.close()
+  }
 })

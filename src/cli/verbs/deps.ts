@@ -169,6 +169,12 @@ async function take(
         break
       case 'read':
         terminal.detail(`${printableLabel(event.source)}: ${countOf(event.pages, 'page')}`)
+        if (event.isRenamed) {
+          const title = printableLine(titleOf(event.source.url))
+          terminal.note(
+            `${title} is stored as ${printableLabel(event.source)}: the library has another one of its name`,
+          )
+        }
         if (event.documentation.length > 0) {
           const hint = await hintFor(event.source)
           for (const line of writeDocumentationAdvice(event.source, event.documentation, hint)) terminal.note(line)

@@ -91,7 +91,9 @@ export async function planProject(
       packages.push({ wanted: one, source, state, otherVersions, elsewhere })
     }
   }
-  const dropped = sources.filter((source) => isUsedBy(source, project) && !isUsed(source))
+  // Of one version from several registries, a project uses one.
+  const replaced = new Set(packages.flatMap(({ state, elsewhere }) => (state === 'ready' ? elsewhere : [])))
+  const dropped = sources.filter((source) => isUsedBy(source, project) && (replaced.has(source) || !isUsed(source)))
   return { packages, dropped }
 }
 

@@ -24,6 +24,8 @@ export type SyncEvent =
       readonly source: Source
       readonly pages: number
       readonly chunks: number
+      /** Whether its name is not that of the package, which another source has. */
+      readonly isRenamed: boolean
       readonly documentation: readonly string[]
     }
   /** A package could not be read. The others are read all the same. */
@@ -68,8 +70,9 @@ export async function* syncProject(
       // The project now uses this source instead of the same version from another registry.
       left.push(...one.elsewhere.filter((other) => other.id !== source.id && isUsedBy(other, project)))
       if (!isRead) continue
+      const event = await describeRead(library, source)
       read++
-      yield await describeRead(library, source)
+      yield event
     } catch (error) {
       signal.throwIfAborted()
       failed++
@@ -90,24 +93,25 @@ async function readPackage(
   { wanted, source: known, elsewhere }: PackageState,
   signal: AbortSignal,
 ): Promise<{ readonly source: Source; readonly isRead: boolean }> {
-  const origin = await chooseOrigin(library, wanted)
+  const allowed = await chooseOrigin(library, wanted)
   const isConflict = known === undefined && elsewhere.length > 0
   // The registry decides which source has the package; nothing is stored before its answer is known.
   const facts =
     isConflict && wanted.installedAt === undefined
-      ? await library.trees?.describe(wanted.address, { ...origin, signal })
+      ? await library.trees?.describe(wanted.address, { ...allowed, signal })
       : undefined
   const same = facts && findSame(elsewhere, facts)
-  if (same !== undefined) await join(library, same, project)
   if (same !== undefined && same.settings.archive === facts?.archive && (await isComplete(library, same))) {
+    await join(library, same, project)
     return { source: same, isRead: false }
   }
   const found = known ?? same
+  const origin = facts?.registry === undefined ? allowed : { ...allowed, registries: [facts.registry] }
   // Of several registries, it is not known yet which one has the package.
   const only = origin.registries.length === 1 ? origin.registries[0] : undefined
   const source =
     found === undefined
-      ? await addPackage(library, project, wanted, facts?.registry ?? only, isConflict)
+      ? await addPackage(library, project, wanted, only, isConflict)
       : await locate(library, found, wanted)
   let summary: CrawlSummary | undefined
   try {
@@ -119,6 +123,8 @@ async function readPackage(
     throw error
   }
   if (summary?.end !== 'completed') throw new Error(summary?.problem ?? 'reading it was interrupted')
+  // A project uses what it could read: the archive may not be that of its lock file.
+  if (same !== undefined) await join(library, same, project)
   return { source, isRead: true }
 }
 
@@ -126,7 +132,8 @@ async function describeRead(library: Library, source: Source): Promise<SyncEvent
   const content = await library.store.countContent(source.id)
   // The crawl has recorded the addresses of its documentation.
   const documentation = await offerDocumentation(library, await findSource(library, source.id), content)
-  return { type: 'read', source, ...content, documentation }
+  const isRenamed = source.name !== toName(titleOf(source.url))
+  return { type: 'read', source, ...content, isRenamed, documentation }
 }
 
 /** Where a package is read from. */
@@ -145,14 +152,12 @@ async function chooseOrigin({ trees }: Pick<Library, 'trees'>, wanted: WantedPac
   const other = registries.find((registry) => !configured.includes(registry))
   if (other === undefined && (registries.length > 0 || configured.length === 0)) return { registries, hashes }
   if (installedAt !== undefined) return { registries: [], hashes }
-  throw new PharosError('SOURCE_UNREADABLE', {
-    path: address,
-    problem:
-      other === undefined
-        ? 'the settings of its project are broken, so its registry is not known'
-        : `the settings of its project name the registry ${registryUrlOf(other)}`,
-    advice: 'run `pharos deps --add` in the folder of the project',
-  })
+  const advice = 'run `pharos deps --add` in the folder of the project'
+  const reason =
+    other === undefined
+      ? 'the settings of its project are broken, so its registry is not known'
+      : `the settings of its project name the registry ${registryUrlOf(other)}`
+  throw new PharosError('SOURCE_UNREADABLE', { path: address, problem: `${reason}; ${advice}`, advice })
 }
 
 /** The source that has the package of a registry: with the same archive, or from the same registry. */
