@@ -52,6 +52,8 @@ export interface IndexStep {
   readonly chunks: number
   /** Maximum number of blocks to merge, of 4 kB each. */
   readonly blocks: number
+  /** Whether chunks are added even if there are many segments, which are merged first otherwise. */
+  readonly isSearchWaiting?: boolean
 }
 
 /** A search in the index. */
@@ -106,7 +108,7 @@ const LARGE_STEP: IndexStep = { chunks: 2048, blocks: 512 }
 /** Limits for a process that answers questions too: a merge must not keep it from responding for 50 ms. Adding chunks takes longer. */
 export const SMALL_STEP: IndexStep = { chunks: 1024, blocks: MAX_QUICK_MERGE_BLOCKS }
 /** Limits while a search waits. */
-export const BRIEF_STEP: IndexStep = { chunks: 256, blocks: MAX_QUICK_MERGE_BLOCKS }
+export const BRIEF_STEP: IndexStep = { chunks: 256, blocks: MAX_QUICK_MERGE_BLOCKS, isSearchWaiting: true }
 /** More small segments than this slow searches down. */
 const MAX_SMALL_SEGMENTS = 3 * FAN_IN
 
@@ -208,14 +210,14 @@ class StoredChunkIndex implements ChunkIndex {
     }
   }
 
-  advance({ chunks, blocks }: IndexStep = LARGE_STEP): boolean {
+  advance({ chunks, blocks, isSearchWaiting = false }: IndexStep = LARGE_STEP): boolean {
     const { format } = this.#storage.readState()
     if (isNewer(format)) return false
     if (format !== FORMAT) {
       this.#storage.clear()
       this.#updateState({ format: FORMAT, last: 0 })
     }
-    if (this.#hasManySegments() && this.#mergeSome(blocks, false)) return true
+    if (!isSearchWaiting && this.#hasManySegments() && this.#mergeSome(blocks, false)) return true
     const hasAdded = this.#addChunks(chunks)
     return this.#mergeSome(hasAdded ? MAX_QUICK_MERGE_BLOCKS : blocks, !hasAdded) || hasAdded
   }
