@@ -1,5 +1,16 @@
-import { countBits } from './count-bits.ts'
+import { countBitsOfThree } from './count-bits.ts'
 import { readSigns } from './quantized-vector.ts'
+
+/** Vectors that are stored together: one larger array would need twice the memory while it grows. */
+const VECTORS_PER_BLOCK = 1024
+/** Numbers of 32 signs whose differences are counted together. */
+const WORDS_AT_ONCE = 3
+
+interface SignBlock {
+  readonly signs: Int32Array
+  readonly keys: Float64Array
+  readonly groups: Uint32Array
+}
 
 /**
  * Finds the vectors that are roughly nearest to a query by the signs of their components. One bit per dimension is in memory, and a search
@@ -7,30 +18,33 @@ import { readSigns } from './quantized-vector.ts'
  */
 export class SignIndex {
   readonly #wordsPerVector: number
-  #signs = new Int32Array(0)
-  #keys: number[] = []
-  #groups: number[] = []
+  readonly #blocks: SignBlock[] = []
+  #size = 0
 
   constructor(dimensions: number) {
-    this.#wordsPerVector = Math.ceil(dimensions / 32)
+    this.#wordsPerVector = WORDS_AT_ONCE * Math.ceil(dimensions / (32 * WORDS_AT_ONCE))
   }
 
   /** Number of vectors. */
   get size(): number {
-    return this.#keys.length
+    return this.#size
   }
 
   /** Adds a quantized vector under a key, in a group that a query can leave out. */
   add(key: number, group: number, bytes: Uint8Array): void {
-    const start = this.#keys.length * this.#wordsPerVector
-    if (start + this.#wordsPerVector > this.#signs.length) {
-      const larger = new Int32Array(Math.max(64 * this.#wordsPerVector, 2 * this.#signs.length))
-      larger.set(this.#signs)
-      this.#signs = larger
+    const index = this.#size++ % VECTORS_PER_BLOCK
+    if (index === 0) {
+      this.#blocks.push({
+        signs: new Int32Array(VECTORS_PER_BLOCK * this.#wordsPerVector),
+        keys: new Float64Array(VECTORS_PER_BLOCK),
+        groups: new Uint32Array(VECTORS_PER_BLOCK),
+      })
     }
-    readSigns(bytes, this.#signs, start)
-    this.#keys.push(key)
-    this.#groups.push(group)
+    const block = this.#blocks.at(-1)
+    if (block === undefined) return
+    readSigns(bytes, block.signs, index * this.#wordsPerVector)
+    block.keys[index] = key
+    block.groups[index] = group
   }
 
   /** The keys of about `count` vectors that are nearest by their signs, in no particular order. */
@@ -40,33 +54,19 @@ export class SignIndex {
 
   /** The key of the vector at a position in the order of adding. */
   keyAt(position: number): number {
-    return this.#keys[position] ?? 0
+    return this.#blocks[Math.floor(position / VECTORS_PER_BLOCK)]?.keys[position % VECTORS_PER_BLOCK] ?? 0
   }
 
   /** The same as `nearest`, but returns the positions of the vectors in the order of adding; ascending. */
   nearestPositions(query: Uint8Array, count: number, isRequested: (group: number) => boolean): number[] {
-    const words = this.#wordsPerVector
-    const querySigns = new Int32Array(words)
+    const querySigns = new Int32Array(this.#wordsPerVector)
     readSigns(query, querySigns, 0)
-    const distances = new Uint16Array(this.size)
-    const histogram = new Uint32Array(32 * words + 1)
-    const signs = this.#signs
-    let group = Number.NaN
-    let isWanted = false
-    for (let i = 0, at = 0; i < distances.length; i++, at += words) {
-      const ownGroup = this.#groups[i] ?? 0
-      // Vectors added one after the other are mostly in the same group, so the last answer is reused.
-      if (ownGroup !== group) isWanted = isRequested(ownGroup)
-      group = ownGroup
-      if (!isWanted) {
-        distances[i] = EXCLUDED_DISTANCE
-        continue
-      }
-      let distance = 0
-      for (let w = 0; w < words; w++) distance += countBits((signs[at + w] ?? 0) ^ (querySigns[w] ?? 0))
-      distances[i] = distance
-      histogram[distance] = (histogram[distance] ?? 0) + 1
-    }
+    const distances = new Uint16Array(this.#size)
+    const histogram = new Uint32Array(32 * this.#wordsPerVector + 1)
+    this.#blocks.forEach((block, i) => {
+      const from = i * VECTORS_PER_BLOCK
+      measureDistances(block, querySigns, isRequested, distances.subarray(from, from + VECTORS_PER_BLOCK), histogram)
+    })
     let maxDistance = 0
     for (let found = 0; maxDistance < histogram.length; maxDistance++) {
       found += histogram[maxDistance] ?? 0
@@ -80,3 +80,35 @@ export class SignIndex {
 
 /** Marks a vector of a group that is not requested; larger than every real distance. */
 const EXCLUDED_DISTANCE = 0xffff
+
+/** Counts the signs of each vector of a block that differ from those of a query, and the vectors by this number. */
+function measureDistances(
+  { signs, groups }: SignBlock,
+  querySigns: Int32Array,
+  isRequested: (group: number) => boolean,
+  distances: Uint16Array,
+  histogram: Uint32Array,
+): void {
+  const words = querySigns.length
+  let group = Number.NaN
+  let isWanted = false
+  for (let i = 0, at = 0; i < distances.length; i++, at += words) {
+    const ownGroup = groups[i] ?? 0
+    // Vectors added one after the other are mostly in the same group, so the last answer is reused.
+    if (ownGroup !== group) isWanted = isRequested(ownGroup)
+    group = ownGroup
+    if (!isWanted) {
+      distances[i] = EXCLUDED_DISTANCE
+      continue
+    }
+    let distance = 0
+    for (let w = 0; w < words; w += WORDS_AT_ONCE) {
+      const a = (signs[at + w] ?? 0) ^ (querySigns[w] ?? 0)
+      const b = (signs[at + w + 1] ?? 0) ^ (querySigns[w + 1] ?? 0)
+      const c = (signs[at + w + 2] ?? 0) ^ (querySigns[w + 2] ?? 0)
+      distance += countBitsOfThree(a, b, c)
+    }
+    distances[i] = distance
+    histogram[distance] = (histogram[distance] ?? 0) + 1
+  }
+}

@@ -82,7 +82,7 @@ export class StoreParts {
 
   /** Merges the index. If it cannot be written now, the next index update does the work. */
   readonly tidyIndex = (): Promise<void> =>
-    this.search.tidy().catch((error: unknown) => {
+    this.search.maintain().catch((error: unknown) => {
       if (causeOf(error) === undefined) throw error
     })
 }

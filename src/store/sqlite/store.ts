@@ -131,10 +131,6 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
   const clearRemoved = async (): Promise<void> => {
     while (await write(sources.clear)) await pause()
   }
-  /** Does all outstanding index work after a large change, including merges. */
-  const tidyIndex = async (): Promise<void> => {
-    while (await write(() => index.advance()).catch(ignoreBlocked)) await pause()
-  }
   /** Queries a source; an unknown source gives `nothing`. */
   const within = <T>(sourceId: string, nothing: T, query: (source: number) => T): T => {
     const source = sources.numberOf(sourceId)
@@ -144,12 +140,13 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
   return {
     ...{ db, index, indexMaintenance, sources, crawls, hosts, lists, aliases, rows, signatures, readFacts, content },
     ...{ finds, frontier, settlements, bulkUpdates, readStats, readClass, readEarlierPages, readEarlierText },
-    ...{ crawlOf, write, writeFor, clearRemoved, tidyIndex, within },
+    ...{ crawlOf, write, writeFor, clearRemoved, within },
   }
 }
 
 /** Creates the part of the store for sources and crawls. */
-function createSourceStore({ sources, crawls, write, clearRemoved, tidyIndex, within }: StoreParts): SourceStore {
+function createSourceStore(parts: StoreParts): SourceStore {
+  const { sources, crawls, write, clearRemoved, indexMaintenance, within } = parts
   return {
     addSource: (source) => write(() => sources.add(source)),
     listSources: async () => sources.list(),
@@ -160,14 +157,14 @@ function createSourceStore({ sources, crawls, write, clearRemoved, tidyIndex, wi
     removeSource: async (id, { onlyEmpty = false } = {}) => {
       const removed = await write(() => sources.hide(id, onlyEmpty))
       await clearRemoved()
-      await tidyIndex()
+      await indexMaintenance.runAll()
       return removed
     },
     beginCrawl: (crawl, staleMs, resume, goneRunner) => write(() => crawls.begin(crawl, staleMs, resume, goneRunner)),
     touchCrawl: (id, now, runner) => write(() => crawls.touch(id, now, runner)),
     endCrawl: async (id, summary, now, runner) => {
       await write(() => crawls.end(id, summary, now, runner))
-      await tidyIndex()
+      await indexMaintenance.runAll()
     },
     listRunning: async () => crawls.listRunning(),
     listCrawls: async (sourceId, limit) => within(sourceId, [], (source) => crawls.list(source, limit)),

@@ -52,6 +52,8 @@ export interface IndexStep {
   readonly chunks: number
   /** Maximum number of blocks to merge, of 4 kB each. */
   readonly blocks: number
+  /** Whether chunks are added and nothing else, as long as some are missing. */
+  readonly isSearchWaiting?: boolean
 }
 
 /** A search in the index. */
@@ -106,7 +108,7 @@ const LARGE_STEP: IndexStep = { chunks: 2048, blocks: 512 }
 /** Limits for a process that answers questions too: a merge must not keep it from responding for 50 ms. Adding chunks takes longer. */
 export const SMALL_STEP: IndexStep = { chunks: 1024, blocks: MAX_QUICK_MERGE_BLOCKS }
 /** Limits while a search waits. */
-export const BRIEF_STEP: IndexStep = { chunks: 256, blocks: MAX_QUICK_MERGE_BLOCKS }
+export const BRIEF_STEP: IndexStep = { chunks: 256, blocks: MAX_QUICK_MERGE_BLOCKS, isSearchWaiting: true }
 /** More small segments than this slow searches down. */
 const MAX_SMALL_SEGMENTS = 3 * FAN_IN
 
@@ -208,17 +210,19 @@ class StoredChunkIndex implements ChunkIndex {
     }
   }
 
-  advance({ chunks, blocks }: IndexStep = LARGE_STEP): boolean {
+  advance({ chunks, blocks, isSearchWaiting = false }: IndexStep = LARGE_STEP): boolean {
     const { format } = this.#storage.readState()
     if (isNewer(format)) return false
     if (format !== FORMAT) {
       this.#storage.clear()
       this.#updateState({ format: FORMAT, last: 0 })
     }
+    const lacksChunks = this.#lacksChunks()
+    if (isSearchWaiting && lacksChunks) return this.#addChunks(chunks)
     const isCrowded = this.#hasManySegments()
+    const maxBlocks = lacksChunks && !isCrowded ? Math.min(blocks, MAX_QUICK_MERGE_BLOCKS) : blocks
     // Before chunks are added: a merge of several steps stores the ids of its segments, and a new one may get another id when it is stored.
-    const isQuick = !isCrowded && this.#lacksChunks()
-    const hasMerged = this.#mergeSome(isQuick ? Math.min(blocks, MAX_QUICK_MERGE_BLOCKS) : blocks, false)
+    const hasMerged = this.#mergeSome(maxBlocks, false)
     if (isCrowded && hasMerged) return true
     return this.#addChunks(chunks) || hasMerged || this.#mergeSome(blocks, true)
   }

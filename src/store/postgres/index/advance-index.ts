@@ -13,7 +13,7 @@ type StepOutcome = 'done' | 'complete' | 'busy'
  * Runs one step of index maintenance as a transaction. Only one process on any machine does this at a time; writers and searches never wait
  * for it.
  */
-export function advanceIndex(db: Database, step: IndexStep | undefined): Promise<StepOutcome> {
+export function advanceIndex(db: Database, step: IndexStep): Promise<StepOutcome> {
   return db.transaction(async (sql) => {
     const lock = await sql.get<{ isAcquired: boolean }>(
       `SELECT pg_try_advisory_xact_lock(${lockNumber('index')}) AS "isAcquired"`,
@@ -38,7 +38,7 @@ export function advanceIndex(db: Database, step: IndexStep | undefined): Promise
 async function runStep(
   sql: Sql,
   backlog: IndexBacklog,
-  step: IndexStep | undefined,
+  step: IndexStep,
 ): Promise<{ draft: IndexDraft; hasMore: boolean }> {
   const pinned: PinnedBlocks = new Map()
   // A private set of parts: merged blocks become obsolete, so they stay out of the cache for searches.

@@ -17,8 +17,6 @@ export interface IndexMaintenance {
   runBriefly(): Promise<void>
   /** Does all outstanding work, unless writing stays impossible. */
   runAll(signal?: AbortSignal): Promise<void>
-  /** Does all outstanding work after a large change, including merges that no search needs. */
-  tidy(): Promise<void>
   /** Starts background work, without waiting for it. */
   runLater(): void
   /** Announces that chunks were written or removed; starts background work when they are many. */
@@ -44,19 +42,19 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
   /** Serializes steps, because two steps of one process would only block each other. */
   let lastStep: Promise<unknown> = Promise.resolve()
 
-  const advance = (step: IndexStep | undefined): Promise<StepOutcome> => {
+  const advance = (step: IndexStep): Promise<StepOutcome> => {
     const next = lastStep.then(() => (isClosed ? 'complete' : advanceIndex(db, step))).catch(toBlocked)
     lastStep = next.catch(() => undefined)
     return next
   }
-  const advanceBy = (step: IndexStep | undefined, options: AdvanceOptions): Promise<void> =>
-    advanceAll({ advance: () => advance(step), isBehind, isClosed: () => isClosed }, options)
+  const advanceBy = (options: AdvanceOptions): Promise<void> =>
+    advanceAll({ advance: () => advance(SMALL_STEP), isBehind, isClosed: () => isClosed }, options)
   /** Continues in the background. Errors are ignored, because the next search meets them again. */
   const continueInBackground = (): void => {
     if (isRunning || isClosed) return
     isRunning = true
     sleep(STEP_PAUSE_MS, undefined, { ref: false })
-      .then(() => advanceBy(SMALL_STEP, { isThorough: true, ref: false }))
+      .then(() => advanceBy({ isThorough: true, ref: false }))
       .catch(() => undefined)
       .finally(() => {
         isRunning = false
@@ -82,8 +80,7 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
       }
     },
     runLater: continueInBackground,
-    runAll: (signal) => advanceBy(SMALL_STEP, { isThorough: true, ref: true, signal }),
-    tidy: () => advanceBy(undefined, { isThorough: true, ref: true }),
+    runAll: (signal) => advanceBy({ isThorough: true, ref: true, signal }),
     announce: (chunks) => {
       announcedChunks += chunks
       if (announcedChunks < MIN_ANNOUNCED_CHUNKS) return

@@ -13,7 +13,7 @@ import { countIndexed, type IndexView, readIndex, type StoredIndex } from './ind
 import { NAMED_CHUNKS, toChunkParameters } from './refused-chunks.ts'
 
 /** Full-text search over chunks, and the maintenance of its index. */
-export interface Search extends Pick<IndexMaintenance, 'tidy' | 'announce' | 'close'> {
+export interface Search extends Pick<IndexMaintenance, 'announce' | 'close'> {
   search(query: StoreQuery): Promise<StoreMatch[]>
   countContentTypes(): Promise<ReadonlyMap<string, ContentTypeCounts>>
   readState(): Promise<IndexProgress>
@@ -73,7 +73,6 @@ export function createSearch(db: Database): Search {
     },
     readState: () => measure(db),
     maintain: maintenance.runAll,
-    tidy: maintenance.tidy,
     announce: maintenance.announce,
     close: maintenance.close,
   }

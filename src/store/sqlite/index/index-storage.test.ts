@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { CHUNK_WEIGHTS } from '../../../core/retrieval/chunk-fields.ts'
 import { createChunkTests } from '../../../core/retrieval/chunk-filter.ts'
-import { BRIEF_STEP, type ChunkIndex, createChunkIndex } from '../../../core/retrieval/index/chunk-index.ts'
+import { BRIEF_STEP, type ChunkIndex, createChunkIndex, SMALL_STEP } from '../../../core/retrieval/index/chunk-index.ts'
+import { SegmentBuilder } from '../../../core/search/segments/segment.ts'
+import { textAnalyzer } from '../../../core/text/analyzer.ts'
 import { tokenize } from '../../../core/text/tokenize.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { createLayouts } from '../database/layouts.ts'
@@ -42,6 +45,21 @@ function find(index: ChunkIndex, query: string, sources?: readonly number[]): nu
 
 function countRows(db: Database, table: string): unknown {
   return db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()
+}
+
+/** Adds a segment for each of these chunks, as many additions would leave them before they are merged. */
+function addSegments(db: Database, first: number, count: number): void {
+  const storage = createIndexStorage(db, createLayouts(db))
+  for (let number = first; number < first + count; number++) {
+    const builder = new SegmentBuilder(textAnalyzer, CHUNK_WEIGHTS)
+    builder.add(
+      { number, source: 1, page: 1, traits: 0, order: number, text: 0 },
+      [...CHUNK_WEIGHTS.keys()].map(() => ['word']),
+    )
+    storage.addSegment(builder.build())
+  }
+  const { format, generation } = storage.readState()
+  storage.writeState({ format, last: first + count - 1, generation: generation + 1 })
 }
 
 function catchUp(index: ChunkIndex): void {
@@ -238,6 +256,25 @@ describe('the index', () => {
     expect(db.prepare('SELECT count FROM index_segments').pluck().all()).toEqual([2000])
     for (const number of [1, 700, 1000, 1001, 2000]) expect(find(index, `w${number - 1}x`)).toEqual([number])
     expect([find(index, 'word').length, index.hasMerges()]).toEqual([2000, false])
+    db.close()
+  })
+
+  test('adds chunks for a waiting search before it merges many segments', () => {
+    const { db, index, write } = setUp()
+    write(1, () => 'word')
+    catchUp(index)
+    write(30, () => 'word')
+    addSegments(db, 2, 30)
+    expect(countRows(db, 'index_segments')).toBe(31)
+    write(10, () => 'word')
+    index.advance(BRIEF_STEP)
+    expect(find(index, 'word')).toHaveLength(41)
+    catchUp(index)
+    expect([countRows(db, 'index_segments'), find(index, 'word').length]).toEqual([1, 41])
+    addSegments(db, 42, 30)
+    write(40, () => 'word')
+    index.advance(SMALL_STEP)
+    expect(find(index, 'word')).toHaveLength(71)
     db.close()
   })
 
