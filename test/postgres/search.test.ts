@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Chunk } from '../../src/core/model.ts'
+import { SMALL_STEP } from '../../src/core/retrieval/index/chunk-index.ts'
 import type { PageRecord } from '../../src/crawl/settlement.ts'
 import type { ChunkFilter, Store, StoreQuery } from '../../src/library/ports/store.ts'
 import { searchHits } from '../../src/library/search/hits.ts'
@@ -203,6 +204,7 @@ describe('the index in PostgreSQL', () => {
     let mergeSteps = 0
     for (const [i, text] of pages.entries()) {
       await writePage(store, 'docs', `/p${i}`, text)
+      await advanceIndex(db, SMALL_STEP)
       expect(await titles(store, `w${i}x0y0`)).toHaveLength(1)
       const { n } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM index_segments WHERE count = 0')) ?? {
         n: 0,
