@@ -2,7 +2,7 @@ import { clipText } from '../text/lines.ts'
 import type { Change } from './change.ts'
 import type { DocumentedNames } from './documented-names.ts'
 import type { Announcement } from './read-announcements.ts'
-import type { ComparedModule } from './read-symbols.ts'
+import { type ComparedModule, packageOf } from './read-symbols.ts'
 
 const MAX_SENTENCE_CHARS = 300
 const MAX_ANNOUNCED = 500
@@ -98,14 +98,6 @@ function indexNames({ modules, documented }: VersionNames): NameIndex {
     documented: new Set([...documented.definitions.keys()].map(ownName)),
     words: new Set([...documented.mentioned.values()].flatMap((words) => [...words])),
   }
-}
-
-/** `@a/b/c` → `@a/b` */
-function packageOf(module: string): string {
-  return module
-    .split('/')
-    .slice(0, module.startsWith('@') ? 2 : 1)
-    .join('/')
 }
 
 function ownName(name: string): string {
