@@ -79,6 +79,13 @@ test('what_changed and GET /api/changes answer the same', async () => {
       totals: { removed: 3, added: 1 },
     })
     expect(JSON.stringify(content)).toContain('Removed (3)')
+    sandbox.write({ 'app/src/a.ts': "import { dim } from 'lamp'\ndim()\n", 'b.ts': 'export const one = 1\n' })
+    const call = (folder: string) =>
+      client.callTool({ name: 'what_changed', arguments: { source: 'lamp', from: '1', to: '2', for: folder } })
+    expect((await call('app/src')).structuredContent).toMatchObject({ totals: { removed: 1 } })
+    expect(await call('..')).toMatchObject({ isError: true })
+    expect(JSON.stringify((await call('..')).content)).toContain('is not in the project')
+    expect(JSON.stringify((await call('missing')).content)).toContain('missing')
   } finally {
     await client.close()
   }
