@@ -106,6 +106,7 @@ test('file names, values, constants of HTTP and additions are no symbols', () =>
     '- Requires `package.json` with `true` instead of `null`',
     '- Removed `GET` and `index.mjs`',
     '- Add `--fast` and drop Node.js 18',
+    '- See `pot/2/remove-fire`',
   )
   expect(changes).toEqual([])
 })
