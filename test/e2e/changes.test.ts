@@ -95,4 +95,6 @@ test('what_changed and GET /api/changes answer the same', async () => {
   await server.ended
   expect(answer).toMatchObject({ from: 'lamp@1.0.0', to: 'lamp@2.0.0', totals: { removed: 3, added: 1 } })
   expect(JSON.stringify(answer['parts'])).toContain('function glow(): void')
+  // The page of changes links to the reader with it.
+  expect(JSON.stringify(answer['parts'])).toMatch(/"sourceId":"[\w-]+"/)
 })

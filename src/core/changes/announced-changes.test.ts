@@ -24,8 +24,11 @@ const API = page(
 
 /** Changes that the newer version announces, while its API stays the same. */
 function announce(...changelog: string[]): readonly Change[] {
-  const after = [API, page('CHANGELOG.md', '# Changelog', '', ...changelog)]
-  const work = comparePages({ before: [API], after, versions: { from: '1.4.0', to: '2.1.0' } })
+  return compare([API], [API, page('CHANGELOG.md', '# Changelog', '', ...changelog)])
+}
+
+function compare(before: readonly ComparedPage[], after: readonly ComparedPage[]): readonly Change[] {
+  const work = comparePages({ before, after, versions: { from: '1.4.0', to: '2.1.0' } })
   for (;;) {
     const { done, value } = work.next()
     if (done === true) return value.changes
@@ -109,4 +112,11 @@ test('file names, values, constants of HTTP and additions are no symbols', () =>
     '- See `pot/2/remove-fire`',
   )
   expect(changes).toEqual([])
+})
+
+test('a guide without versions announces only what the older version did not say', () => {
+  const guide = (...lines: string[]) => page('MIGRATION.md', '# Migration', '', ...lines)
+  const old = '- `fire` was removed'
+  expect(compare([API, guide(old)], [API, guide(old)])).toEqual([])
+  expect(shorten(compare([API, guide(old)], [API, guide(old, '- `dry` now waits')]))).toEqual(['changed dry'])
 })

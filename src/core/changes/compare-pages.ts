@@ -1,3 +1,4 @@
+import { splitLines } from '../text/lines.ts'
 import { listAnnouncedChanges } from './announced-changes.ts'
 import { CHANGE_KINDS, type Change, type ComparedPage, type ReleaseNote } from './change.ts'
 import { compareSections } from './compare-sections.ts'
@@ -5,7 +6,7 @@ import { compareSymbols } from './compare-symbols.ts'
 import { compareDocumentedNames, type DocumentedNames, readDocumentedNames } from './documented-names.ts'
 import { readAnnouncements } from './read-announcements.ts'
 import { isApiPage, readModules } from './read-symbols.ts'
-import { isReleasePage, readReleaseSections, writeReleaseNotes } from './release-notes.ts'
+import { isReleasePage, type ReleaseSection, readReleaseSections, writeReleaseNotes } from './release-notes.ts'
 
 /** Two versions to compare. */
 export interface ComparisonInput {
@@ -49,7 +50,7 @@ export function* comparePages({ before, after, versions }: ComparisonInput): Gen
   const others = documented.filter(({ name }) => !reported.has(name.replace(/^.*\./, '')))
   yield
   const announced = listAnnouncedChanges(
-    readAnnouncements(sections),
+    readAnnouncements(sections.map((section) => withoutOldLines(section, before))),
     { modules: oldModules, documented: oldNames },
     { modules: newModules, documented: newNames },
     [...symbols, ...others],
@@ -57,6 +58,14 @@ export function* comparePages({ before, after, versions }: ComparisonInput): Gen
   yield
   const changes = [...symbols, ...others, ...announced.changes, ...compareSections(oldProse, newProse)]
   return { notes, changes: sortChanges(changes, announced.isAnnounced, wordsOf([oldNames, newNames])) }
+}
+
+/** A guide that names no version, without the lines that the older version has too. Those are about earlier changes. */
+function withoutOldLines(section: ReleaseSection, before: readonly ComparedPage[]): ReleaseSection {
+  const old = section.version === null ? before.find(({ path }) => path === section.path) : undefined
+  if (old === undefined) return section
+  const lines = new Set(splitLines(old.markdown))
+  return { ...section, lines: section.lines.map((line) => (lines.has(line) ? '' : line)) }
 }
 
 /** Pages that are compared by section: neither API pages nor code. */
