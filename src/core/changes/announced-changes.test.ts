@@ -59,7 +59,7 @@ test('an entry tells the new name and the owner of what it names', () => {
     '',
     '- chore (core): rename coneLimit to maxCone',
     '- remove `slow` and `door` from `Kiln`',
-    '- remove deprecated ashTray helper',
+    '- The deprecated `ashTray` alias has been removed',
   )
   expect(shorten(found)).toEqual([
     'removed ashTray',
@@ -110,6 +110,7 @@ test('file names, values, constants of HTTP and additions are no symbols', () =>
     '- Removed `GET` and `index.mjs`',
     '- Add `--fast` and drop Node.js 18',
     '- See `pot/2/remove-fire`',
+    '- Remove compatibility checks ([#52](https://x.test)) ([`def791f`](https://x.test))',
   )
   expect(changes).toEqual([])
 })

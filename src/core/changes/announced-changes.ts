@@ -150,6 +150,8 @@ const REPLACEMENT = /^(?:use|using|add\w*|introduc\w+|new|allow\w*|via|import|se
 /** Inner capital letters, underscores and dots. */
 const LOOKS_LIKE_NAME = /[a-z][A-Z]|_|\w\.\w/
 const WORD = /^[A-Za-z_$][\w$]*$/
+/** The short id of a commit. */
+const COMMIT = /^(?=[a-f]*\d)[\da-f]{6,40}$/
 const KEYWORD =
   /^(?:true|false|null|undefined|this|void|any|unknown|never|string|number|boolean|object|function|class|interface|type|import|export|require|default|const|let|async|await|new|Array|Map|Set|Promise|Error|Math|JSON|Object|Date|Buffer|Symbol|Intl|process|console|window|globalThis|node|npm)$/
 
@@ -168,7 +170,9 @@ function findSubjects(sentence: string, scope: string, known: NameIndexes): Subj
     if (isWord && isAfterVerb && /^(?:the|and|or|deprecated|experimental|both|,)$/i.test(token)) continue
     const action = isWord ? VERBS.find(([pattern]) => pattern.test(token))?.[1] : undefined
     if (action !== undefined) {
-      if (subjects.length === 0 || action !== 'change') verb = action
+      // `The deprecated x has been removed.`
+      const isAdjective = action === 'deprecate' && verb === 'remove'
+      if (!isAdjective && (subjects.length === 0 || action !== 'change')) verb = action
       role = 'subject'
       isAfterVerb = true
       isPlace = false
@@ -208,7 +212,7 @@ function findSubjects(sentence: string, scope: string, known: NameIndexes): Subj
  * the newer version has them.
  */
 function isSubject(name: string, verb: Verb | 'named', { old, fresh }: NameIndexes): boolean {
-  if (KEYWORD.test(name)) return false
+  if (KEYWORD.test(name) || COMMIT.test(name)) return false
   if (name.includes('/')) return old.modules.has(name) || (verb !== 'change' && old.packages.has(packageOf(name)))
   if (isDefined(name, old)) return true
   if (/^[A-Z][A-Z\d_]*$/.test(name)) return false
