@@ -48,6 +48,12 @@ export const SERVER_ERRORS = {
     httpStatus: 401,
     exitCode: 1,
   },
+  COMPARISONS_FULL: {
+    message: 'the limit of comparisons is reached: {count} run or wait',
+    advice: 'try again when one has ended',
+    httpStatus: 503,
+    exitCode: 1,
+  },
   STREAMS_FULL: {
     message: 'the limit of event streams is reached: {count} are open',
     advice: 'close one, or try again later',

@@ -1,3 +1,4 @@
+import type { ChangeList, ChangesInput } from '../library/changes/compare-versions.ts'
 import type { BackgroundRuns } from '../library/jobs/background-runs.ts'
 import type { Dispatcher } from '../library/jobs/dispatcher.ts'
 import type { DispatcherLog } from '../library/jobs/job-runs.ts'
@@ -21,6 +22,8 @@ export interface HttpPorts {
   readonly search: (input: SearchInput, signal: AbortSignal) => Promise<SearchAnswer>
   /** Lists near-duplicate pages without blocking other requests. */
   readonly listDuplicates: (input: DuplicatesInput, signal: AbortSignal) => Promise<DuplicateList>
+  /** Compares two versions of a source without blocking other requests. */
+  readonly compareVersions: (input: ChangesInput, signal: AbortSignal) => Promise<ChangeList>
   /** The job history, stored with the library. */
   readonly jobLog: () => Promise<JobLog>
   readonly dispatcher: Dispatcher

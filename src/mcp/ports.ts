@@ -1,4 +1,5 @@
 import type { McpServer } from '@modelcontextprotocol/server'
+import type { UsedNameCollector } from '../core/changes/used-names.ts'
 import type { Library } from '../library/library.ts'
 import type { CodeChecker } from '../library/ports/code-checker.ts'
 import type { Jobs } from '../library/ports/jobs.ts'
@@ -52,6 +53,11 @@ export interface McpProject {
   read(): Promise<ProjectPackages>
   /** Looks up the names that code uses in these packages. */
   readonly checker: CodeChecker
+  /**
+   * Reads which names of a package its code uses. `path` is a folder of the project, relative to it.
+   * @throws {PharosError} if there is no such folder in the project
+   */
+  readUses(path: string, packageName: string): Promise<UsedNameCollector>
 }
 
 /** Exports a pack of a source. */

@@ -50,6 +50,16 @@ test('threads return the same answers and the same errors as this thread', async
   await expect(pool.listDuplicates({ source: 'nobody' })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
 })
 
+test('comparisons run one at a time in a thread, and only a few wait', async () => {
+  const { pool, requireThreads } = await openPool()
+  await pool.search({ query: 'anything at all' })
+  await requireThreads()
+  const results = await Promise.allSettled(Array.from({ length: 10 }, () => pool.compareVersions({ source: 'nobody' })))
+  const codes = results.map((one) => one.status === 'rejected' && one.reason.code)
+  expect(codes).toEqual([...Array(8).fill('SOURCE_UNKNOWN'), 'COMPARISONS_FULL', 'COMPARISONS_FULL'])
+  await expect(pool.compareVersions({ source: 'nobody' })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
+})
+
 test('duplicates are listed in a thread that is still starting', async () => {
   const { pool } = await openPool()
   expect(pool.readyCount).toBe(0)

@@ -1,5 +1,7 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
+import { Semaphore } from '../crawl/semaphore.ts'
+import { type ChangeList, type ChangesInput, compareVersions } from '../library/changes/compare-versions.ts'
 import type { Library } from '../library/library.ts'
 import { type DuplicateList, type DuplicatesInput, listDuplicates } from '../library/search/list-duplicates.ts'
 import { searchLibrary } from '../library/search/search-library.ts'
@@ -12,8 +14,12 @@ export type SearchRequest = { readonly number: number } & ThreadTask
 type ThreadTask =
   | { readonly task: 'search'; readonly input: SearchInput }
   | { readonly task: 'duplicates'; readonly input: DuplicatesInput }
+  | { readonly task: 'changes'; readonly input: SentChangesInput }
 
-type ThreadResult = SearchAnswer | DuplicateList
+type ThreadResult = SearchAnswer | DuplicateList | ChangeList
+
+/** Functions cannot be sent between threads. */
+type SentChangesInput = Omit<ChangesInput, 'readUses'>
 
 /** A message from a thread: ready, an answer, or a failure. */
 export type SearchReply =
@@ -49,8 +55,16 @@ export interface SearchPool {
   search(input: SearchInput, signal?: AbortSignal): Promise<SearchAnswer>
   /** Compares all pages, which takes seconds in a large library, so it waits for a thread even if it must be started first. */
   listDuplicates(input: DuplicatesInput, signal?: AbortSignal): Promise<DuplicateList>
+  /**
+   * Compares two versions of a source, one comparison at a time, because each reads all pages of both.
+   * @throws {PharosError} `COMPARISONS_FULL` if too many wait already
+   */
+  compareVersions(input: SentChangesInput, signal?: AbortSignal): Promise<ChangeList>
   close(): Promise<void>
 }
+
+/** Maximum number of comparisons that run or wait. */
+const MAX_COMPARISONS = 8
 
 /**
  * Idle threads end after this time. That returns most of their memory: of 220 MB that two threads used, 50 MB stayed allocated to the
@@ -74,6 +88,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
   let brokenAt: number | undefined
   let idleTimer: NodeJS.Timeout | undefined
   let isClosed = false
+  const compareNext = createComparisonQueue()
 
   const endAll = async (): Promise<void> => {
     clearTimeout(idleTimer)
@@ -125,10 +140,37 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
       signal?.throwIfAborted()
       return (answer as DuplicateList | undefined) ?? listDuplicates(library, input, signal)
     },
+    compareVersions: (input, signal) =>
+      compareNext(async () => {
+        signal?.throwIfAborted()
+        const library = await open()
+        const thread = isClosed ? undefined : (findThread(library) ?? threads[0])
+        const answer = await thread?.ask({ task: 'changes', input })
+        signal?.throwIfAborted()
+        return (answer as ChangeList | undefined) ?? compareVersions(library, input, signal)
+      }),
     async close() {
       isClosed = true
       await endAll()
     },
+  }
+}
+
+/** Creates a function that runs comparisons one at a time, in the order of the calls. */
+function createComparisonQueue(): (compare: () => Promise<ChangeList>) => Promise<ChangeList> {
+  const places = new Semaphore<symbol>(1)
+  let count = 0
+  return async (compare) => {
+    if (count >= MAX_COMPARISONS) throw new PharosError('COMPARISONS_FULL', { count })
+    const holder = Symbol('comparison')
+    count++
+    try {
+      await places.acquire(holder)
+      return await compare()
+    } finally {
+      count--
+      places.release(holder)
+    }
   }
 }
 

@@ -58,11 +58,13 @@ function isCounted(row: Readonly<Record<string, unknown>>): boolean {
   return !('rows' in row) || Number(row['rows']) > 0
 }
 
-/** Columns of leases, which say which process holds a host or a row. */
-const LEASES: ReadonlySet<string> = new Set(['holder', 'token', 'leased_until', 'taken_at', 'wanted_at', 'lease'])
+/** Columns of leases, which say which process holds a host or a row, and whether a crawl ran in this library. */
+const LOCAL: ReadonlySet<string> = new Set([
+  ...['holder', 'token', 'leased_until', 'taken_at', 'wanted_at', 'lease', 'keeps_earlier'],
+])
 
 function writeRow(row: Readonly<Record<string, unknown>>): string {
-  const kept = Object.fromEntries(Object.entries(row).filter(([name]) => !LEASES.has(name)))
+  const kept = Object.fromEntries(Object.entries(row).filter(([name]) => !LOCAL.has(name)))
   return JSON.stringify(kept, (_, value: unknown) => {
     const isBytes = typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer'
     return isBytes ? Buffer.from((value as { data?: number[] }).data ?? []).toString('hex') : value

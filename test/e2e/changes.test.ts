@@ -79,6 +79,13 @@ test('what_changed and GET /api/changes answer the same', async () => {
       totals: { removed: 3, added: 1 },
     })
     expect(JSON.stringify(content)).toContain('Removed (3)')
+    sandbox.write({ 'app/src/a.ts': "import { dim } from 'lamp'\ndim()\n", 'b.ts': 'export const one = 1\n' })
+    const call = (folder: string) =>
+      client.callTool({ name: 'what_changed', arguments: { source: 'lamp', from: '1', to: '2', for: folder } })
+    expect((await call('app/src')).structuredContent).toMatchObject({ totals: { removed: 1 } })
+    expect(await call('..')).toMatchObject({ isError: true })
+    expect(JSON.stringify((await call('..')).content)).toContain('is not in the project')
+    expect(JSON.stringify((await call('missing')).content)).toContain('missing')
   } finally {
     await client.close()
   }
@@ -88,4 +95,6 @@ test('what_changed and GET /api/changes answer the same', async () => {
   await server.ended
   expect(answer).toMatchObject({ from: 'lamp@1.0.0', to: 'lamp@2.0.0', totals: { removed: 3, added: 1 } })
   expect(JSON.stringify(answer['parts'])).toContain('function glow(): void')
+  // The page of changes links to the reader with it.
+  expect(JSON.stringify(answer['parts'])).toMatch(/"sourceId":"[\w-]+"/)
 })

@@ -1,5 +1,6 @@
 import { createAssets, createLazyAssets, pageFolder } from '../../src/cli/serve/assets.ts'
 import type { HttpPorts } from '../../src/http/ports.ts'
+import { compareVersions } from '../../src/library/changes/compare-versions.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
 import type { Dispatcher } from '../../src/library/jobs/dispatcher.ts'
 import { createFeed } from '../../src/library/jobs/events/create-feed.ts'
@@ -90,6 +91,7 @@ export async function openPageFixture(input: PageFixtureInput): Promise<PageFixt
     waitForCheck: async () => undefined,
     search: (input, signal) => searchLibrary(library, input, signal),
     listDuplicates: (input, signal) => listDuplicates(library, input, signal),
+    compareVersions: (input, signal) => compareVersions(library, input, signal),
     jobLog: () => unlessBroken(log),
     dispatcher,
     analysis,

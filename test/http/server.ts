@@ -12,6 +12,7 @@ import { isPostgres } from '../../src/core/url/postgres-address.ts'
 import { systemClock } from '../../src/fetch/clock.ts'
 import { createHttp, type HttpOptions } from '../../src/http/app.ts'
 import type { HttpSettings } from '../../src/http/ports.ts'
+import { compareVersions } from '../../src/library/changes/compare-versions.ts'
 import { createDispatchedJobs } from '../../src/library/jobs/dispatched-jobs.ts'
 import type { Dispatcher } from '../../src/library/jobs/dispatcher.ts'
 import { createFeed } from '../../src/library/jobs/events/create-feed.ts'
@@ -149,6 +150,7 @@ export async function openTestServer(options: TestServerOptions = {}): Promise<T
       waitForCheck: async () => undefined,
       search: async (input, signal) => searchLibrary(await library(), input, signal),
       listDuplicates: async (input, signal) => listDuplicates(await library(), input, signal),
+      compareVersions: async (input, signal) => compareVersions(await library(), input, signal),
       jobLog,
       dispatcher,
       analysis,

@@ -350,6 +350,7 @@ function openApp({ config, token, library, dispatcher, analysis, log, closers }:
     waitForCheck: library.waitForCheck,
     search: pool.search,
     listDuplicates: pool.listDuplicates,
+    compareVersions: pool.compareVersions,
     jobLog: library.jobLog,
     dispatcher,
     analysis,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { type EffectiveConfig, libraryDataFolder, packageFolders } from '../../config.ts'
@@ -130,6 +130,15 @@ function findFolder(path: string): string {
   }
 }
 
+/** The real path of a folder within the project. */
+function findInside(project: string, path: string): string {
+  const absolute = resolve(project, path)
+  const found = existsSync(absolute) ? realpathSync(absolute) : absolute
+  const inner = relative(project, found)
+  if (inner !== '..' && !inner.startsWith(`..${sep}`) && !isAbsolute(inner)) return found
+  throw usageError(`for: ${JSON.stringify(path)} is not in the project ${project}; give a folder of it, or "." for all`)
+}
+
 /** The project of a folder. Its files are read when a tool needs them. */
 function openProject(config: EffectiveConfig, folder: string): McpProject {
   const read = async () => {
@@ -147,6 +156,10 @@ function openProject(config: EffectiveConfig, folder: string): McpProject {
         checker ??= openCodeChecker({ read, openGrammars: openBundledGrammars })
         return checker.check(input)
       },
+    },
+    async readUses(path, packageName) {
+      const { readUsedNames } = await import('../../ingest/read-used-names.ts')
+      return readUsedNames(findInside(folder, path), packageName)
     },
   }
 }

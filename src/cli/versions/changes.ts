@@ -90,9 +90,9 @@ function changesRecord({ from, to, crawl, notes, groups, notices }: ChangeList):
     from: labelOf(from),
     to: labelOf(to),
     crawl: crawl === null ? null : { id: crawl.id, kind: crawl.kind, started_at: isoOrNull(crawl.startedAt) },
-    notes,
+    notes: notes.map(({ sourceId: _, ...note }) => note),
     changes: groups.flatMap(({ changes }) => {
-      return changes.map(({ newName, isOldPage, lostNames, ...change }) => {
+      return changes.map(({ newName, isOldPage, lostNames, sourceId: _, ...change }) => {
         return { ...change, new_name: newName, is_old_page: isOldPage, lost_names: lostNames }
       })
     }),

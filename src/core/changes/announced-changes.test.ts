@@ -24,8 +24,11 @@ const API = page(
 
 /** Changes that the newer version announces, while its API stays the same. */
 function announce(...changelog: string[]): readonly Change[] {
-  const after = [API, page('CHANGELOG.md', '# Changelog', '', ...changelog)]
-  const work = comparePages({ before: [API], after, versions: { from: '1.4.0', to: '2.1.0' } })
+  return compare([API], [API, page('CHANGELOG.md', '# Changelog', '', ...changelog)])
+}
+
+function compare(before: readonly ComparedPage[], after: readonly ComparedPage[]): readonly Change[] {
+  const work = comparePages({ before, after, versions: { from: '1.4.0', to: '2.1.0' } })
   for (;;) {
     const { done, value } = work.next()
     if (done === true) return value.changes
@@ -56,7 +59,7 @@ test('an entry tells the new name and the owner of what it names', () => {
     '',
     '- chore (core): rename coneLimit to maxCone',
     '- remove `slow` and `door` from `Kiln`',
-    '- remove deprecated ashTray helper',
+    '- The deprecated `ashTray` alias has been removed',
   )
   expect(shorten(found)).toEqual([
     'removed ashTray',
@@ -106,6 +109,15 @@ test('file names, values, constants of HTTP and additions are no symbols', () =>
     '- Requires `package.json` with `true` instead of `null`',
     '- Removed `GET` and `index.mjs`',
     '- Add `--fast` and drop Node.js 18',
+    '- See `pot/2/remove-fire`',
+    '- Remove compatibility checks ([#52](https://x.test)) ([`def791f`](https://x.test))',
   )
   expect(changes).toEqual([])
+})
+
+test('a guide without versions announces only what the older version did not say', () => {
+  const guide = (...lines: string[]) => page('MIGRATION.md', '# Migration', '', ...lines)
+  const old = '- `fire` was removed'
+  expect(compare([API, guide(old)], [API, guide(old)])).toEqual([])
+  expect(shorten(compare([API, guide(old)], [API, guide(old, '- `dry` now waits')]))).toEqual(['changed dry'])
 })

@@ -2,7 +2,7 @@ import { clipText } from '../text/lines.ts'
 import type { Change } from './change.ts'
 import type { DocumentedNames } from './documented-names.ts'
 import type { Announcement } from './read-announcements.ts'
-import type { ComparedModule } from './read-symbols.ts'
+import { type ComparedModule, packageOf } from './read-symbols.ts'
 
 const MAX_SENTENCE_CHARS = 300
 const MAX_ANNOUNCED = 500
@@ -13,25 +13,34 @@ export interface VersionNames {
   readonly documented: DocumentedNames
 }
 
-/**
- * Changes of the names that the newer version itself announces and the comparison did not find: changed behaviour, and names that no
- * declaration describes. `found` are the changes that the comparison found.
- */
+/** What the newer version itself announces. */
+export interface AnnouncedChanges {
+  /** Changes that the comparison did not find: changed behaviour, and names that no declaration describes. */
+  readonly changes: readonly Change[]
+  /** Whether an announcement names what a change is about. */
+  isAnnounced(change: Change): boolean
+}
+
+/** Finds the names that the newer version announces. `found` are the changes that the comparison found. */
 export function listAnnouncedChanges(
   announcements: readonly Announcement[],
   before: VersionNames,
   after: VersionNames,
   found: readonly Change[],
-): Change[] {
-  if (announcements.length === 0) return []
+): AnnouncedChanges {
+  if (announcements.length === 0) return { changes: [], isAnnounced: () => false }
   const known = { old: indexNames(before), fresh: indexNames(after) }
   const { old, fresh } = known
-  const reported = createReportCheck(found)
+  const reported = groupOwners(found.filter(({ kind }) => kind !== 'added').flatMap(listNames))
+  const announced = groupOwners([])
   const changes: Change[] = []
   for (const { sentence, scope, path, line } of announcements) {
     for (const { name, verb, target } of findSubjects(sentence, scope, known)) {
-      if (changes.length >= MAX_ANNOUNCED || reported.has(name)) continue
-      reported.add(name)
+      const { own, owner } = splitName(name)
+      const isReported = [...(reported.get(own) ?? [])].some((other) => isSameOwner(owner, other))
+      addOwner(announced, name)
+      if (changes.length >= MAX_ANNOUNCED || isReported) continue
+      addOwner(reported, name)
       changes.push({
         ...{ kind: kindOf(verb, name, fresh, target), subject: old.modules.has(name) ? 'module' : 'symbol', name },
         ...{ newName: verb === 'rename' ? target : null, path, line, isOldPage: false },
@@ -39,29 +48,41 @@ export function listAnnouncedChanges(
       })
     }
   }
-  return changes
+  const isAnnounced = (change: Change) =>
+    listNames(change).some((name) => {
+      const { own, owner } = splitName(name)
+      return [...(announced.get(own) ?? [])].some((other) => isSameOwner(other, owner))
+    })
+  return { changes, isAnnounced }
 }
 
-/** Remembers names. `reply.send` counts as `FastifyReply.send`, and a name without an owner as one with any owner. */
-function createReportCheck(found: readonly Change[]): { add(name: string): void; has(name: string): boolean } {
-  const owners = new Map<string, Set<string>>()
-  const split = (name: string) => {
-    const parts = name.split(/[.#]/)
-    return { own: parts.at(-1) ?? '', owner: (parts.at(-2) ?? '').toLowerCase() }
-  }
-  const add = (name: string) => {
-    const { own, owner } = split(name)
-    owners.set(own, (owners.get(own) ?? new Set()).add(owner))
-  }
-  for (const { kind, name, lostNames } of found) {
-    if (kind === 'added') continue
-    for (const one of [name, ...lostNames.map((lost) => `${name}.${lost}`)]) add(one)
-  }
-  const has = (name: string) => {
-    const { own, owner } = split(name)
-    return [...(owners.get(own) ?? [])].some((one) => one.includes(owner) || (one !== '' && owner.includes(one)))
-  }
-  return { add, has }
+/** The names that a change is about. */
+function listNames({ name, lostNames }: Change): string[] {
+  return [name, ...lostNames.map((lost) => `${name}.${lost}`)]
+}
+
+/** Owners by the last part of names. */
+type Owners = Map<string, Set<string>>
+
+function groupOwners(names: readonly string[]): Owners {
+  const owners: Owners = new Map()
+  for (const name of names) addOwner(owners, name)
+  return owners
+}
+
+function addOwner(owners: Owners, name: string): void {
+  const { own, owner } = splitName(name)
+  owners.set(own, (owners.get(own) ?? new Set()).add(owner))
+}
+
+function splitName(name: string): { readonly own: string; readonly owner: string } {
+  const parts = name.split(/[.#]/)
+  return { own: parts.at(-1) ?? '', owner: (parts.at(-2) ?? '').toLowerCase() }
+}
+
+/** `reply.send` announces `FastifyReply.send`, and `send` announces it for every owner. */
+function isSameOwner(announced: string, found: string): boolean {
+  return found.includes(announced) || (found !== '' && announced.includes(found))
 }
 
 interface NameIndex {
@@ -100,14 +121,6 @@ function indexNames({ modules, documented }: VersionNames): NameIndex {
   }
 }
 
-/** `@a/b/c` → `@a/b` */
-function packageOf(module: string): string {
-  return module
-    .split('/')
-    .slice(0, module.startsWith('@') ? 2 : 1)
-    .join('/')
-}
-
 function ownName(name: string): string {
   return name.slice(Math.max(name.lastIndexOf('.'), name.lastIndexOf('#')) + 1)
 }
@@ -137,6 +150,8 @@ const REPLACEMENT = /^(?:use|using|add\w*|introduc\w+|new|allow\w*|via|import|se
 /** Inner capital letters, underscores and dots. */
 const LOOKS_LIKE_NAME = /[a-z][A-Z]|_|\w\.\w/
 const WORD = /^[A-Za-z_$][\w$]*$/
+/** The short id of a commit. */
+const COMMIT = /^(?=[a-f]*\d)[\da-f]{6,40}$/
 const KEYWORD =
   /^(?:true|false|null|undefined|this|void|any|unknown|never|string|number|boolean|object|function|class|interface|type|import|export|require|default|const|let|async|await|new|Array|Map|Set|Promise|Error|Math|JSON|Object|Date|Buffer|Symbol|Intl|process|console|window|globalThis|node|npm)$/
 
@@ -155,7 +170,9 @@ function findSubjects(sentence: string, scope: string, known: NameIndexes): Subj
     if (isWord && isAfterVerb && /^(?:the|and|or|deprecated|experimental|both|,)$/i.test(token)) continue
     const action = isWord ? VERBS.find(([pattern]) => pattern.test(token))?.[1] : undefined
     if (action !== undefined) {
-      if (subjects.length === 0 || action !== 'change') verb = action
+      // `The deprecated x has been removed.`
+      const isAdjective = action === 'deprecate' && verb === 'remove'
+      if (!isAdjective && (subjects.length === 0 || action !== 'change')) verb = action
       role = 'subject'
       isAfterVerb = true
       isPlace = false
@@ -195,7 +212,7 @@ function findSubjects(sentence: string, scope: string, known: NameIndexes): Subj
  * the newer version has them.
  */
 function isSubject(name: string, verb: Verb | 'named', { old, fresh }: NameIndexes): boolean {
-  if (KEYWORD.test(name)) return false
+  if (KEYWORD.test(name) || COMMIT.test(name)) return false
   if (name.includes('/')) return old.modules.has(name) || (verb !== 'change' && old.packages.has(packageOf(name)))
   if (isDefined(name, old)) return true
   if (/^[A-Z][A-Z\d_]*$/.test(name)) return false
@@ -211,9 +228,12 @@ function isReplacementMark(token: string, sentence: string, verb: Verb): boolean
 }
 
 function verbOf(sentence: string): Verb {
-  if (/\bno longer (?:exist|export|expos|support|includ|availab|need|part)|\bremov\w+|\bdropped\b/i.test(sentence))
-    return 'remove'
-  return /\bdeprecat/i.test(sentence) ? 'deprecate' : 'change'
+  const words = sentence.replace(/`[^`]*`/g, '')
+  const isRemoval = /\bno longer (?:exist|export|expos|support|includ|availab|need|part)|\bremov\w+|\bdropped\b/i.test(
+    words,
+  )
+  if (isRemoval) return 'remove'
+  return /\bdeprecat/i.test(words) ? 'deprecate' : 'change'
 }
 
 /** The name that a code span or a word is: `client.get(key)` → `client.get`; empty if it is none. */

@@ -352,6 +352,16 @@ describe('files of type declarations without an API page', () => {
   })
 })
 
+test('a module that only `declare module` describes is compared beside API pages, but not one of another package', () => {
+  const page = api('pot/extra', '## `glaze`', ts('const glaze: 1'))
+  const file = (name: string): ComparedPage => ({
+    path: 'typings.d.ts',
+    markdown: `declare module 'pot' { export function ${name}(): void }\ndeclare module 'clay' { interface Clay { ${name}: 1 } }\n`,
+    definitions: [],
+  })
+  expect(shorten(compare([page, file('fire')], [page, file('burn')]))).toEqual(['removed fire', 'added burn'])
+})
+
 test('a member that the signature of its owner still contains is not removed', () => {
   const before = api(
     'pots',

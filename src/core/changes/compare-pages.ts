@@ -1,11 +1,12 @@
+import { splitLines } from '../text/lines.ts'
 import { listAnnouncedChanges } from './announced-changes.ts'
 import { CHANGE_KINDS, type Change, type ComparedPage, type ReleaseNote } from './change.ts'
 import { compareSections } from './compare-sections.ts'
 import { compareSymbols } from './compare-symbols.ts'
 import { compareDocumentedNames, type DocumentedNames, readDocumentedNames } from './documented-names.ts'
-import { type Announcement, readAnnouncements } from './read-announcements.ts'
+import { readAnnouncements } from './read-announcements.ts'
 import { isApiPage, readModules } from './read-symbols.ts'
-import { isReleasePage, readReleaseSections, writeReleaseNotes } from './release-notes.ts'
+import { isReleasePage, type ReleaseSection, readReleaseSections, writeReleaseNotes } from './release-notes.ts'
 
 /** Two versions to compare. */
 export interface ComparisonInput {
@@ -48,27 +49,28 @@ export function* comparePages({ before, after, versions }: ComparisonInput): Gen
   const documented = compareDocumentedNames(oldNames, newNames, (name) => knownNames.has(name))
   const others = documented.filter(({ name }) => !reported.has(name.replace(/^.*\./, '')))
   yield
-  const announcements = readAnnouncements(sections)
   const announced = listAnnouncedChanges(
-    announcements,
+    readAnnouncements(sections.map((section) => withoutOldLines(section, before))),
     { modules: oldModules, documented: oldNames },
     { modules: newModules, documented: newNames },
     [...symbols, ...others],
   )
   yield
-  const changes = [...symbols, ...others, ...announced, ...compareSections(oldProse, newProse)]
-  return { notes, changes: sortChanges(changes, namesIn(announcements), wordsOf([oldNames, newNames])) }
+  const changes = [...symbols, ...others, ...announced.changes, ...compareSections(oldProse, newProse)]
+  return { notes, changes: sortChanges(changes, announced.isAnnounced, wordsOf([oldNames, newNames])) }
+}
+
+/** A guide that names no version, without the lines that the older version has too. Those are about earlier changes. */
+function withoutOldLines(section: ReleaseSection, before: readonly ComparedPage[]): ReleaseSection {
+  const old = section.version === null ? before.find(({ path }) => path === section.path) : undefined
+  if (old === undefined) return section
+  const lines = new Set(splitLines(old.markdown))
+  return { ...section, lines: section.lines.map((line) => (lines.has(line) ? '' : line)) }
 }
 
 /** Pages that are compared by section: neither API pages nor code. */
 function isProse(page: ComparedPage): boolean {
   return page.definitions === null && !isApiPage(page)
-}
-
-/** Words in code of the sentences that announce changes. */
-function namesIn(announcements: readonly Announcement[]): Set<string> {
-  const spans = announcements.flatMap(({ sentence }) => sentence.match(/`[^`]+`/g) ?? [])
-  return new Set(spans.flatMap((span) => span.match(/[A-Za-z_$][\w$]*/g) ?? []))
 }
 
 /** The words in code of both versions. */
@@ -78,12 +80,12 @@ function wordsOf(sides: readonly DocumentedNames[]): Set<string> {
 
 function sortChanges(
   changes: readonly Change[],
-  noted: ReadonlySet<string>,
+  isAnnounced: (change: Change) => boolean,
   documented: ReadonlySet<string>,
 ): Change[] {
   const subjects = ['symbol', 'module', 'page', 'section']
   const rankOf = (change: Change) => {
-    const { kind, subject, name, path, lostNames } = change
+    const { kind, subject, name, lostNames } = change
     const isSymbol = subject === 'symbol'
     const parts = name.replace(/\.(?:\(\)|constructor)$/, '').split(/[.#]/)
     const isMember = isSymbol && parts.length > 1
@@ -91,8 +93,8 @@ function sortChanges(
     const isIn = (names: ReadonlySet<string>) => isSymbol && parts.slice(-2).every((part) => names.has(part))
     return [
       CHANGE_KINDS.indexOf(kind),
+      (isSymbol || subject === 'module') && isAnnounced(change) ? 0 : 1,
       isSymbol && isInternal(name) ? 1 : 0,
-      isIn(noted) || (isSymbol && isReleasePage({ path })) ? 0 : 1,
       subjects.indexOf(subject),
       isSymbol && isTypeOnly(change) ? 1 : 0,
       isIn(documented) ? 0 : 1,

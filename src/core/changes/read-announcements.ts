@@ -94,7 +94,7 @@ function readItems({ kind, lines, firstLine }: ReleaseSection): Item[] {
 }
 
 function kindOfHeading(title: string): Item['heading'] {
-  if (BREAKING_HEADING.test(title) || /^changed\b/i.test(title)) return /^changed\b/i.test(title) ? 'other' : 'breaking'
+  if (BREAKING_HEADING.test(title) && !/\bnon-?breaking/i.test(title)) return 'breaking'
   return HARMLESS_HEADING.test(title) ? 'harmless' : 'other'
 }
 

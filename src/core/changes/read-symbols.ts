@@ -52,12 +52,24 @@ export function readModules(pages: readonly ComparedPage[]): Map<string, Compare
       if (!modules.has(alias)) modules.set(alias, { name: alias, path, symbols: all })
   }
   const declarations = pages.filter(({ path, definitions }) => definitions !== null && DECLARATIONS.test(path))
-  if (drafts.length > 0) addMentioned(declarations, drafts, modules)
-  else {
-    for (const [name, module] of readDeclaredModules(declarations)) modules.set(name, module)
-    for (const page of pages) if (!DECLARATIONS.test(page.path)) addCode(page, modules)
+  const declared = readDeclaredModules(declarations)
+  if (drafts.length > 0) addMentioned(declared, drafts, modules)
+  // `declare module` of another package adds to that package.
+  const packages = new Set(drafts.map(({ name }) => packageOf(name)))
+  for (const [name, module] of declared) {
+    const isOwn = drafts.length === 0 || (name !== UNKNOWN_MODULE && packages.has(packageOf(name)))
+    if (isOwn && !modules.has(name)) modules.set(name, module)
   }
+  if (drafts.length === 0) for (const page of pages) if (!DECLARATIONS.test(page.path)) addCode(page, modules)
   return modules
+}
+
+/** The package of a module: `@a/b/c` → `@a/b`. */
+export function packageOf(module: string): string {
+  return module
+    .split('/')
+    .slice(0, module.startsWith('@') ? 2 : 1)
+    .join('/')
 }
 
 const DECLARATIONS = /\.d\.[cm]?ts$/i
@@ -96,11 +108,11 @@ function docOf(comment: string): string {
 
 /** Adds the declarations that an API page mentions without describing them; others are internal. */
 function addMentioned(
-  pages: readonly ComparedPage[],
+  declared: ReadonlyMap<string, ComparedModule>,
   drafts: readonly ModuleDraft[],
   modules: Map<string, ComparedModule>,
 ): void {
-  const all = [...readDeclaredModules(pages).values()].flatMap(({ symbols }) => [...symbols.values()])
+  const all = [...declared.values()].flatMap(({ symbols }) => [...symbols.values()])
   if (all.length === 0) return
   const described = new Set<string>()
   for (const { symbols } of modules.values()) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isoOrNull } from '../../core/text/iso-time.ts'
-import { type ChangeList, compareVersions, DEFAULT_CHANGES } from '../../library/changes/compare-versions.ts'
+import { type ChangeList, DEFAULT_CHANGES } from '../../library/changes/compare-versions.ts'
 import { writeChanges } from '../../library/changes/write-changes.ts'
 import { labelOf } from '../../library/source.ts'
 import { limitField, requiredTextField, textField } from '../fields.ts'
@@ -28,7 +28,7 @@ export const changesRoute: Route = createRoute({
     ...failures(400, 404, 503),
   },
   run: ({ query, request }, { ports }) =>
-    withLibrary(ports, async (library) => reply(changesRecord(await compareVersions(library, query, request.signal)))),
+    withLibrary(ports, async () => reply(changesRecord(await ports.compareVersions(query, request.signal)))),
 })
 
 function changesRecord(list: ChangeList) {

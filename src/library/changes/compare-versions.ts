@@ -28,15 +28,19 @@ export interface ChangesInput {
   readonly limit?: number | undefined
 }
 
-/** A change with the address to read about it. */
-export interface ListedChange extends Change {
+/** Where to read about a change. */
+export interface ListedPlace {
+  /** Address of the page. */
   readonly url: string
+  /** Id of the source that has the page; null if it is no longer stored. */
+  readonly sourceId: string | null
 }
 
-/** A release note with the address to read it. */
-export interface ListedNote extends ReleaseNote {
-  readonly url: string
-}
+/** A change with the page to read about it. */
+export interface ListedChange extends Change, ListedPlace {}
+
+/** A release note with the page to read it. */
+export interface ListedNote extends ReleaseNote, ListedPlace {}
 
 /** Changes of one kind. */
 export interface ChangeGroup {
@@ -75,7 +79,12 @@ export async function compareVersions(
   if (only !== undefined && input.from === undefined && input.to === undefined) {
     const { crawl, before, after, notices, ...comparison } = await compareLastRun(library, only, signal)
     const uses = await input.readUses?.(importNameOf(only))
-    return { from: only, to: only, crawl, ...listChanges(comparison, before, after, uses, input.limit), notices }
+    // A page that the last crawl removed is not stored any more.
+    const sides = [
+      { set: before, sourceId: null },
+      { set: after, sourceId: only.id },
+    ] as const
+    return { from: only, to: only, crawl, ...listChanges(comparison, ...sides, uses, input.limit), notices }
   }
   const { from, to, notices } = await chooseSides(library, named, { to: only?.version ?? undefined, ...input })
   const [before, after] = [await readPageSet(library, from, signal), await readPageSet(library, to, signal)]
@@ -84,15 +93,19 @@ export async function compareVersions(
   const comparison = await runCooperatively(work, library.clock, signal)
   const partial = [before, after].flatMap(({ notice }) => (notice === null ? [] : [notice]))
   const uses = await input.readUses?.(importNameOf(to))
-  const listed = listChanges(comparison, before, after, uses, input.limit)
+  const sides = [
+    { set: before, sourceId: from.id },
+    { set: after, sourceId: to.id },
+  ] as const
+  const listed = listChanges(comparison, ...sides, uses, input.limit)
   return { from, to, crawl: null, ...listed, notices: [...notices, ...partial] }
 }
 
 /** Groups changes by kind, at most `limit` of each, with their addresses. */
 function listChanges(
   { notes, changes }: Comparison,
-  before: PageSet,
-  after: PageSet,
+  before: ComparedSide,
+  after: ComparedSide,
   uses?: UsedNames,
   limit: number = DEFAULT_CHANGES,
 ): Pick<ChangeList, 'notes' | 'groups'> {
@@ -100,11 +113,11 @@ function listChanges(
   const groups = CHANGE_KINDS.flatMap((kind): ChangeGroup[] => {
     const all = kept.filter((change) => change.kind === kind)
     const listed = all.slice(0, limit).map((change) => {
-      return { ...change, url: addressOf(change.isOldPage ? before : after, change) }
+      return { ...change, ...placeOf(change.isOldPage ? before : after, change) }
     })
     return all.length === 0 ? [] : [{ kind, total: all.length, changes: listed }]
   })
-  return { notes: notes.map((note) => ({ ...note, url: addressOf(after, note) })), groups }
+  return { notes: notes.map((note) => ({ ...note, ...placeOf(after, note) })), groups }
 }
 
 /** The name by which code imports a source. */
@@ -113,9 +126,18 @@ function importNameOf({ url, name }: Source): string {
   return found === undefined ? name : packageTitle(found)
 }
 
-function addressOf({ places }: PageSet, { path, line }: { readonly path: string; readonly line: number }): string {
+/** The pages of one side, and the source that has them; null if they are no longer stored. */
+interface ComparedSide {
+  readonly set: PageSet
+  readonly sourceId: string | null
+}
+
+function placeOf(
+  { set: { places }, sourceId }: ComparedSide,
+  { path, line }: { readonly path: string; readonly line: number },
+): ListedPlace {
   const place = places.get(path)
-  return place === undefined ? path : withAnchor(place.url, findAnchor(place.sections, line))
+  return { url: place === undefined ? path : withAnchor(place.url, findAnchor(place.sections, line)), sourceId }
 }
 
 /** Finds the two versions to compare. */

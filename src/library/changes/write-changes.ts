@@ -30,6 +30,8 @@ export interface ChangeText {
 export interface ChangeTextEntry {
   readonly title: string
   readonly url: string
+  /** Id of the source that has the page; null if it is no longer stored. */
+  readonly sourceId: string | null
   readonly lines: readonly string[]
 }
 
@@ -40,8 +42,8 @@ export function writeChanges({ notes, groups }: Pick<ChangeList, 'notes' | 'grou
   return [...release, ...groups.map(writeGroup)]
 }
 
-function writeNote({ title, url, lines, omitted }: ListedNote): ChangeTextEntry {
-  return { title, url, lines: omitted === 0 ? lines : [...lines, `… and ${countOf(omitted, 'more line')}`] }
+function writeNote({ title, url, sourceId, lines, omitted }: ListedNote): ChangeTextEntry {
+  return { title, url, sourceId, lines: omitted === 0 ? lines : [...lines, `… and ${countOf(omitted, 'more line')}`] }
 }
 
 function writeGroup({ kind, total, changes }: ChangeGroup): ChangeText {
@@ -50,9 +52,9 @@ function writeGroup({ kind, total, changes }: ChangeGroup): ChangeText {
 }
 
 function writeChange(change: ListedChange): ChangeTextEntry {
-  const { subject, name, newName, url } = change
+  const { subject, name, newName, url, sourceId } = change
   const label = clipText(subject === 'symbol' ? name : `${subject} ${name}`, MAX_TITLE_CHARS)
-  return { title: newName === null ? label : `${label} → ${newName}`, url, lines: writeDetails(change) }
+  return { title: newName === null ? label : `${label} → ${newName}`, url, sourceId, lines: writeDetails(change) }
 }
 
 function writeDetails({ kind, before, after, lostNames, lines }: ListedChange): string[] {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { usageError } from '../../core/errors.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { oneLine, quote } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
@@ -12,7 +13,7 @@ const LIMIT = { default: 20, minimum: 1, maximum: 500 } as const
 export const whatChanged: Tool = createTool({
   name: 'what_changed',
   description:
-    'Compares two stored versions of a library: release notes, removed, renamed and changed names, deprecations, additions, text. Without versions: what the last crawl changed. Use before an upgrade.',
+    'Compares two stored versions: release notes, removed, renamed and changed names, text. Without versions: the last crawl. Use before an upgrade.',
   effects: { isReadOnly: true, isIdempotent: true },
   isSafe: true,
   input: z.strictObject({
@@ -20,8 +21,9 @@ export const whatChanged: Tool = createTool({
     library: unlisted(text()),
     name: unlisted(text()),
     from: text('Older version or range.'),
-    to: text('Newer version or range. Default: newest.'),
-    limit: number('Changes of each kind, 1 to 500. Default 20.'),
+    to: text('Newer one. Default: newest.'),
+    for: text('Only what this project folder uses.'),
+    limit: number('Per kind, 1 to 500. Default 20.'),
   }),
   output: z.object({
     from: z.string(),
@@ -39,13 +41,27 @@ export const whatChanged: Tool = createTool({
     ),
     totals: z.record(z.string(), z.number()),
   }),
-  async run(args, { library, signal }) {
+  async run(args, { library, project, signal }) {
     const source = requireArgument(args, 'source', 'library', 'name')
     const limit = clamp(pickArgument(args, 'limit') ?? LIMIT.default, LIMIT.minimum, LIMIT.maximum)
     const { compareVersions } = await import('../../library/changes/compare-versions.ts')
     const { writeChanges } = await import('../../library/changes/write-changes.ts')
-    const { from, to } = args
-    const list = await compareVersions(await library(), { source, limit, ...withoutUndefined({ from, to }) }, signal)
+    const { from, to, for: folder } = args
+    if (folder !== undefined && project === undefined) throw usageError('for: this server belongs to no project')
+    const unused: string[] = []
+    const readUses =
+      folder === undefined || project === undefined
+        ? undefined
+        : async (name: string) => {
+            const used = await project.readUses(folder, name)
+            if (used.files === 0) unused.push(`no file in ${JSON.stringify(folder)} imports ${name}`)
+            return used
+          }
+    const list = await compareVersions(
+      await library(),
+      { source, limit, ...withoutUndefined({ from, to, readUses }) },
+      signal,
+    )
     const title =
       list.crawl === null ? `${labelOf(list.from)} → ${labelOf(list.to)}` : `last crawl of ${labelOf(list.to)}`
     const parts = writeChanges(list).map((part) => {
@@ -57,7 +73,7 @@ export const whatChanged: Tool = createTool({
     })
     const none = parts.length === 0 ? ['Nothing changed.'] : []
     return {
-      content: [[oneLine(title), ...list.notices.map(oneLine), ...none, ...parts].join('\n\n')],
+      content: [[oneLine(title), ...[...list.notices, ...unused].map(oneLine), ...none, ...parts].join('\n\n')],
       structured: {
         from: labelOf(list.from),
         to: labelOf(list.to),

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { ExternalLink } from '../external-link.tsx'
+import { ExternalLink, PageLink } from '../external-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
@@ -9,6 +9,8 @@ import { replaceQuery, route } from '../route.ts'
 interface ChangeEntry {
   readonly title: string
   readonly url: string
+  /** Id of the source that has the page; null if it is no longer stored. */
+  readonly sourceId: string | null
   readonly lines: readonly string[]
 }
 
@@ -111,10 +113,15 @@ function Comparison({ answer: { from, to, crawl, parts, notices } }: { readonly 
   )
 }
 
-function Entry({ entry: { title, url, lines } }: { readonly entry: ChangeEntry }): JSX.Element {
+function Entry({ entry: { title, url, sourceId, lines } }: { readonly entry: ChangeEntry }): JSX.Element {
   return (
     <li>
-      <b>{title}</b> <ExternalLink url={url} class="cut small" />
+      <b>{title}</b>{' '}
+      {sourceId === null ? (
+        <ExternalLink url={url} class="cut small" />
+      ) : (
+        <PageLink url={url} source={sourceId} class="cut small" />
+      )}
       {lines.length === 0 ? null : <pre class="small">{lines.join('\n')}</pre>}
     </li>
   )
