@@ -34,8 +34,8 @@ export function resolveCall(resolver: Resolver, signatures: readonly Signature[]
     return hasSpread || (count >= min && count <= max)
   })
   const pool = fitting.length > 0 ? fitting : signatures
-  const bound = pool.map((signature) => ({ ...signature, bindings: bindCall(resolver, signature, call) }))
-  const candidates = bound.length > 1 ? chooseByShape(resolver, bound, call.args) : bound
+  const chosen = pool.length > 1 ? chooseByShape(resolver, pool, call.args) : pool
+  const candidates = chosen.map((signature) => ({ ...signature, bindings: bindCall(resolver, signature, call) }))
   return {
     candidates,
     fits: hasSpread ? undefined : fitting.length > 0,
@@ -48,7 +48,11 @@ export function resolveCall(resolver: Resolver, signatures: readonly Signature[]
 function chooseByShape(resolver: Resolver, signatures: readonly Signature[], args: readonly SyntaxNode[]) {
   const literals = [...args.entries()].filter(([, { type }]) => LITERALS[type] !== undefined)
   if (literals.length === 0) return signatures
-  const chosen = signatures.filter((one) => literals.every(([i, arg]) => accepts(parameterType(resolver, one, i), arg)))
+  const chosen = signatures.filter((signature) => {
+    // The kind of a parameter does not depend on the arguments, so its type is evaluated once for all calls.
+    const bound = { ...signature, bindings: bindCall(resolver, signature, NO_CALL) }
+    return literals.every(([i, arg]) => accepts(parameterType(resolver, bound, i), arg))
+  })
   return chosen.length > 0 ? chosen : signatures
 }
 

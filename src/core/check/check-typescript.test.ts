@@ -13,8 +13,8 @@ beforeAll(async () => {
   grammars = await openNodeGrammars(['typescript'])
 })
 
-function parse(text: string): SyntaxNode | undefined {
-  const tree = grammars.parser('typescript')?.read(text, (root) => copyTree(root, text))
+function parse(text: string, row = 0): SyntaxNode | undefined {
+  const tree = grammars.parser('typescript')?.read(text, (root) => copyTree(root, text, row))
   return tree === PARSER_FAILED ? undefined : tree
 }
 
