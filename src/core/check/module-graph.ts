@@ -2,8 +2,9 @@ import { findModule, findTypes, hasModule } from '../declarations/package-module
 import { isJsonObject } from '../json/is-json-object.ts'
 import { tryParseJson } from '../json/try-parse-json.ts'
 import { folderOf, resolvePath } from '../text/path.ts'
-import { outlineModule, type ParseText } from './outline.ts'
+import { outlineModule } from './outline.ts'
 import { readScope } from './read-scope.ts'
+import type { ParseText } from './syntax-tree.ts'
 import type { Declared, ModuleInfo, PackageInfo, Scope } from './types.ts'
 
 /** Reads the files of installed packages. Paths are absolute, with slashes. */

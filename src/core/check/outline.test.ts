@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { openNodeGrammars } from '../../../test/node-grammars.ts'
 import type { Grammars } from '../chunk/code-grammars.ts'
 import { PARSER_FAILED } from '../chunk/piece.ts'
-import { outlineModule, type ParseText } from './outline.ts'
+import { outlineModule } from './outline.ts'
 import { readScope } from './read-scope.ts'
 import { splitStatements } from './split-statements.ts'
-import { copyTree, type SyntaxNode } from './syntax-tree.ts'
+import { copyTree, type ParseText, type SyntaxNode } from './syntax-tree.ts'
 import type { Scope } from './types.ts'
 
 let grammars: Grammars
@@ -89,6 +89,41 @@ describe('outline of declarations', () => {
     expect([scope, parsed]).toEqual([['A', 'ambient_declaration'], []])
     expect(root.children[0]?.children[0]?.children.map(({ type }) => type)).toContain('interface_body')
     expect(parsed).toEqual(['export interface A { a: 1 }'])
+  })
+
+  test('members of a large type are parsed when they are looked into', () => {
+    const methods = Array.from(
+      { length: 600 },
+      (_, i) => `  /** Number ${i}. */\n  call${i}(a: string,\n    b: { c: 1 }): Promise<void>;`,
+    )
+    const body = `{\n${methods.join('\n')}\n  readonly size?: number;\n  (): void;\n}`
+    const texts = [
+      `export interface Big<T = { a: 1 }> extends A<T> ${body}`,
+      `declare const big: ${body};`,
+      `type Big = ${body} & B`,
+    ]
+    const unclear = `interface Big<T = {\n a: 1 }> ${body}`
+    for (const text of [...texts, unclear]) {
+      const parsed: string[] = []
+      const root = outlineModule(text, (one, row) => {
+        parsed.push(one)
+        return parse(one, row)
+      })
+      const list = (node: SyntaxNode | undefined): unknown[] => [
+        node?.type,
+        node?.row,
+        ...(node?.children ?? []).map(list),
+      ]
+      const find = (node: SyntaxNode): SyntaxNode[] =>
+        /^(?:interface_body|object_type)$/.test(node.type) && node.children.length > 99
+          ? [node]
+          : node.children.flatMap(find)
+      const [whole] = find(parse(text) ?? root).map(({ children }) => children.filter(({ type }) => type.length > 1))
+      const [later] = find(root).map(({ children }) => children.filter(({ type }) => type.length > 1))
+      if (text !== unclear) expect(parsed.length).toBeLessThan(4)
+      expect(later?.map(({ type, row }) => [type, row])).toEqual(whole?.map(({ type, row }) => [type, row]))
+      expect(later?.slice(-9).map(list)).toEqual(whole?.slice(-9).map(list))
+    }
   })
 
   test('text that is not closed ends with the file', () => {

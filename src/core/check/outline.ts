@@ -1,8 +1,6 @@
+import { parseDeclaration } from './large-body.ts'
 import { type Statement, splitStatements } from './split-statements.ts'
-import type { SyntaxNode } from './syntax-tree.ts'
-
-/** Parses text; undefined if it cannot be parsed. `row` is the line at which the text begins, from 0. */
-export type ParseText = (text: string, row?: number) => SyntaxNode | undefined
+import type { ParseText, SyntaxNode } from './syntax-tree.ts'
 
 /**
  * The tree of a declaration file whose declarations are parsed when they are first looked into. Code needs a few of them, and parsing
@@ -131,7 +129,7 @@ class LaterNode implements SyntaxNode {
   }
 
   #read(): readonly SyntaxNode[] {
-    const root = this.#parse(this.source.slice(this.start, this.end), this.row)
+    const root = parseDeclaration(this.source.slice(this.start, this.end), this.row, this.#parse)
     const find = (node: SyntaxNode): SyntaxNode | undefined => {
       if (this.#types.includes(node.type)) return node
       return WRAPPERS.test(node.type) ? node.children.map(find).find((one) => one !== undefined) : undefined

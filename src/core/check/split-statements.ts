@@ -6,6 +6,8 @@ export interface Statement {
   readonly row: number
   /** Whether it has a comma outside of all brackets. */
   readonly hasComma: boolean
+  /** Whether it may be more than one: a line begins with a word outside of all brackets, or a bracket was not opened in it. */
+  readonly hasBreak: boolean
 }
 
 /** The beginning of a statement. */
@@ -20,14 +22,18 @@ const BLOCK =
 const CONTINUES =
   /(?:[=|&:,?<([.]|=>|(?<![.\w$])(?:extends|keyof|typeof|infer|in|is|asserts|declare|export|default|abstract|new|readonly|unique|import|type))$/
 
-/** Splits a part of a declaration file into statements. Comments between them are left out. */
-export function splitStatements(text: string, from: number, to: number, row: number): Statement[] {
-  return new StatementReader(text, to, row).read(from)
+/**
+ * Splits a part of a declaration file into statements, or the body of a type into members, which end with a semicolon only. Comments
+ * between them are left out.
+ */
+export function splitStatements(text: string, from: number, to: number, row: number, areMembers = false): Statement[] {
+  return new StatementReader(text, to, row, areMembers).read(from)
 }
 
 class StatementReader {
   readonly #text: string
   readonly #to: number
+  readonly #areMembers: boolean
   readonly #statements: Statement[] = []
   /** Open brackets; a template that is open has a backtick. */
   readonly #stack: string[] = []
@@ -38,10 +44,12 @@ class StatementReader {
   /** End of the last sign that is no space or comment. */
   #last = 0
   #hasComma = false
+  #hasBreak = false
   #isBlock = false
   #isLineStart = true
 
-  constructor(text: string, to: number, row: number) {
+  constructor(text: string, to: number, row: number, areMembers: boolean) {
+    this.#areMembers = areMembers
     this.#text = text
     this.#to = to
     this.#row = row
@@ -67,7 +75,10 @@ class StatementReader {
       const end = this.#endOfComment(at)
       if (end !== undefined) return this.#skip(at, end)
     }
-    if (this.#isLineStart && this.#stack.length === 0 && this.#start >= 0 && this.#isStart(at)) this.#end(this.#last)
+    if (this.#isLineStart && this.#stack.length === 0 && this.#start >= 0) {
+      if (this.#areMembers) this.#hasBreak ||= isWordSign(sign)
+      else if (this.#isStart(at)) this.#end(this.#last)
+    }
     this.#isLineStart = false
     if (this.#start < 0) this.#begin(at, sign)
     if (sign === '"' || sign === "'") return this.#note(this.#skip(at, this.#endOfText(at, sign)))
@@ -86,7 +97,7 @@ class StatementReader {
     if (sign === ';') return
     this.#start = at
     this.#startRow = this.#row
-    this.#isBlock = BLOCK.test(this.#text.slice(at, at + 80))
+    this.#isBlock = !this.#areMembers && BLOCK.test(this.#text.slice(at, at + 80))
   }
 
   #readSign(at: number, sign: string): void {
@@ -105,6 +116,7 @@ class StatementReader {
     const opening = sign === '}' ? '{' : sign === ')' ? '(' : '['
     const index = this.#stack.findLastIndex((one) => one === opening || (sign === '}' && one === '${'))
     if (index >= 0) this.#stack.length = index
+    else this.#hasBreak = true
   }
 
   #stepInTemplate(at: number, sign: string): number {
@@ -153,10 +165,12 @@ class StatementReader {
 
   #end(end: number): void {
     if (this.#start >= 0) {
-      this.#statements.push({ start: this.#start, end, row: this.#startRow, hasComma: this.#hasComma })
+      const place = { start: this.#start, end, row: this.#startRow }
+      this.#statements.push({ ...place, hasComma: this.#hasComma, hasBreak: this.#hasBreak })
     }
     this.#start = -1
     this.#hasComma = false
+    this.#hasBreak = false
   }
 }
 

@@ -18,6 +18,9 @@ export interface SyntaxNode {
   readonly declaredName?: string
 }
 
+/** Parses text; undefined if it cannot be parsed. `row` is the line at which the text begins, from 0. */
+export type ParseText = (text: string, row?: number) => SyntaxNode | undefined
+
 /** Nodes nested deeper than this are left out, so that every later recursion ends. */
 const MAX_DEPTH = 400
 
