@@ -40,7 +40,10 @@ export function resolveCall(resolver: Resolver, signatures: readonly Signature[]
     candidates,
     fits: hasSpread ? undefined : fitting.length > 0,
     result: unionOf(candidates.map((one) => resultOf(resolver, one))),
-    parameter: (index) => unionOf(candidates.map((one) => parameterType(resolver, one, index))),
+    parameter: (index) => {
+      const arg = call.args[index]
+      return unionOf(candidates.map((one) => narrowCallback(resolver, parameterType(resolver, one, index), arg)))
+    },
   }
 }
 
@@ -180,6 +183,20 @@ const LITERALS: Readonly<Record<string, 'primitive' | 'function' | 'object' | 'a
   array: 'array',
   arrow_function: 'function',
   function_expression: 'function',
+}
+
+/** Of the callbacks that one parameter takes, those with the fewest parameters that are enough for a function of the code. */
+function narrowCallback(resolver: Resolver, type: Type, arg: SyntaxNode | undefined): Type {
+  if (type.kind !== 'union' || LITERALS[arg?.type ?? ''] !== 'function') return type
+  const list = arg === undefined ? undefined : field(arg, 'parameters')
+  const count = list === undefined ? 1 : named(list).length
+  const counts = type.parts.map((part) => {
+    const sizes = (resolver.signatures(part, false) ?? []).map((one) => parametersOf(one).length)
+    return Math.min(...sizes.filter((size) => size >= count))
+  })
+  const least = Math.min(...counts)
+  if (least === Number.POSITIVE_INFINITY) return type
+  return unionOf(type.parts.filter((_, i) => counts[i] === least || counts[i] === Number.POSITIVE_INFINITY))
 }
 
 /** The types of the parameters of a callback, by the type of the parameter that it is given for. */

@@ -197,6 +197,24 @@ describe('options and arguments', () => {
     expect(check({ p: types }, code)).toEqual(['3 a: missing, b'])
   })
 
+  test('a callback has the parameters of the form that fits it best', () => {
+    const types = `
+      interface Request { url: string } interface Handler { (request: Request, next: () => void): void }
+      type Any = Handler | ((error: any, request: Request, next: () => void) => void) | Any[]
+      export declare function use(path: string, ...handlers: Any[]): void
+      interface Sent { body: 1 } interface SentConstructor { new (): Sent } declare const Sent: SentConstructor
+      export declare class Test extends Sent { expect(): this }`
+    const code = `import { use, Test } from 'p'
+      use('/', (request) => request.ulr); use('/', (error, request, next) => { error.any; request.ulr })
+      new Test().expect().bodi`
+    const expected = [
+      '2 request.ulr: missing, url',
+      '2 request.ulr: missing, url',
+      '3 new Test().expect().bodi: missing, body',
+    ]
+    expect(check({ p: types }, code)).toEqual(expected)
+  })
+
   test('too many and too few arguments are reported, optional and rest parameters counted', () => {
     const code =
       "import { Lamp, count } from 'lamp'\ncount(); count(1, 2, 3)\nnew Lamp().dim(1, 2, 3)\nLamp.create()\nLamp.create(...list)"

@@ -253,7 +253,8 @@ function basesOf(resolver: Resolver, { node, scope, kind }: Declared, bindings: 
   const entity = findPath(resolver, scope, value)
   const args = named(field(clause, 'type_arguments') ?? childOf(clause, 'type_arguments') ?? value)
   const isNamed = entity !== 'unknown' && entity.kind === 'declared'
-  if (isNamed && entity.declarations.some((one) => one.kind === 'class')) {
+  // An interface of the name of a class, or of a variable with its constructor, has the members of its objects.
+  if (isNamed && entity.declarations.some(({ kind }) => kind === 'class' || kind === 'interface')) {
     const hasArgs = childOf(clause, 'type_arguments') !== undefined
     return [
       resolver.typeOf(
