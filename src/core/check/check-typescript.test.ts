@@ -215,6 +215,14 @@ describe('options and arguments', () => {
     expect(check({ p: types }, code)).toEqual(expected)
   })
 
+  test('members that the code adds to what a callback receives are unknown', () => {
+    const types = 'export declare function use(f: (request: { session: { id: string } }) => void): void'
+    const code =
+      "import { use } from 'p'\nuse((request) => { request.session.views = 1; request.session.views; request.session.vews })"
+    const unknown = '2 request.session.views: unknown'
+    expect(check({ p: types }, code)).toEqual([unknown, unknown, '2 request.session.vews: missing'])
+  })
+
   test('too many and too few arguments are reported, optional and rest parameters counted', () => {
     const code =
       "import { Lamp, count } from 'lamp'\ncount(); count(1, 2, 3)\nnew Lamp().dim(1, 2, 3)\nLamp.create()\nLamp.create(...list)"
