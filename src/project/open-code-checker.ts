@@ -60,7 +60,7 @@ interface KnownDeclarations {
 
 function openDeclarations(key: string, { packages }: ProjectPackages, grammars: Grammars): KnownDeclarations {
   const files = openDeclarationFiles()
-  const graph = new ModuleGraph(files, (text) => parse(grammars, 'typescript', text))
+  const graph = new ModuleGraph(files, (text, row) => parse(grammars, 'typescript', text, row))
   const python = new PythonModules(openPythonFiles(packages, files), (text) => parse(grammars, 'python', text))
   return { key, resolver: new TypeResolver(graph), python }
 }
@@ -111,9 +111,9 @@ function hasError({ type, children }: SyntaxNode): boolean {
   return type === 'ERROR' || children.some(hasError)
 }
 
-function parse(grammars: Grammars, name: GrammarName, text: string): SyntaxNode | undefined {
+function parse(grammars: Grammars, name: GrammarName, text: string, row = 0): SyntaxNode | undefined {
   const parser = grammars.parser(name)
-  const tree = parser?.read(text, (root) => copyTree(root, text))
+  const tree = parser?.read(text, (root) => copyTree(root, text, row))
   if (tree === PARSER_FAILED) throw new PharosError('USAGE', { problem: 'the parser failed: start the program again' })
   return tree
 }

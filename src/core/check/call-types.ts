@@ -34,13 +34,16 @@ export function resolveCall(resolver: Resolver, signatures: readonly Signature[]
     return hasSpread || (count >= min && count <= max)
   })
   const pool = fitting.length > 0 ? fitting : signatures
-  const bound = pool.map((signature) => ({ ...signature, bindings: bindCall(resolver, signature, call) }))
-  const candidates = bound.length > 1 ? chooseByShape(resolver, bound, call.args) : bound
+  const chosen = pool.length > 1 ? chooseByShape(resolver, pool, call.args) : pool
+  const candidates = chosen.map((signature) => ({ ...signature, bindings: bindCall(resolver, signature, call) }))
   return {
     candidates,
     fits: hasSpread ? undefined : fitting.length > 0,
     result: unionOf(candidates.map((one) => resultOf(resolver, one))),
-    parameter: (index) => unionOf(candidates.map((one) => parameterType(resolver, one, index))),
+    parameter: (index) => {
+      const arg = call.args[index]
+      return unionOf(candidates.map((one) => narrowCallback(resolver, parameterType(resolver, one, index), arg)))
+    },
   }
 }
 
@@ -48,7 +51,11 @@ export function resolveCall(resolver: Resolver, signatures: readonly Signature[]
 function chooseByShape(resolver: Resolver, signatures: readonly Signature[], args: readonly SyntaxNode[]) {
   const literals = [...args.entries()].filter(([, { type }]) => LITERALS[type] !== undefined)
   if (literals.length === 0) return signatures
-  const chosen = signatures.filter((one) => literals.every(([i, arg]) => accepts(parameterType(resolver, one, i), arg)))
+  const chosen = signatures.filter((signature) => {
+    // The kind of a parameter does not depend on the arguments, so its type is evaluated once for all calls.
+    const bound = { ...signature, bindings: bindCall(resolver, signature, NO_CALL) }
+    return literals.every(([i, arg]) => accepts(parameterType(resolver, bound, i), arg))
+  })
   return chosen.length > 0 ? chosen : signatures
 }
 
@@ -176,6 +183,20 @@ const LITERALS: Readonly<Record<string, 'primitive' | 'function' | 'object' | 'a
   array: 'array',
   arrow_function: 'function',
   function_expression: 'function',
+}
+
+/** Of the callbacks that one parameter takes, those with the fewest parameters that are enough for a function of the code. */
+function narrowCallback(resolver: Resolver, type: Type, arg: SyntaxNode | undefined): Type {
+  if (type.kind !== 'union' || LITERALS[arg?.type ?? ''] !== 'function') return type
+  const list = arg === undefined ? undefined : field(arg, 'parameters')
+  const count = list === undefined ? 1 : named(list).length
+  const counts = type.parts.map((part) => {
+    const sizes = (resolver.signatures(part, false) ?? []).map((one) => parametersOf(one).length)
+    return Math.min(...sizes.filter((size) => size >= count))
+  })
+  const least = Math.min(...counts)
+  if (least === Number.POSITIVE_INFINITY) return type
+  return unionOf(type.parts.filter((_, i) => counts[i] === least || counts[i] === Number.POSITIVE_INFINITY))
 }
 
 /** The types of the parameters of a callback, by the type of the parameter that it is given for. */

@@ -13,8 +13,8 @@ beforeAll(async () => {
   grammars = await openNodeGrammars(['typescript'])
 })
 
-function parse(text: string): SyntaxNode | undefined {
-  const tree = grammars.parser('typescript')?.read(text, (root) => copyTree(root, text))
+function parse(text: string, row = 0): SyntaxNode | undefined {
+  const tree = grammars.parser('typescript')?.read(text, (root) => copyTree(root, text, row))
   return tree === PARSER_FAILED ? undefined : tree
 }
 
@@ -195,6 +195,32 @@ describe('options and arguments', () => {
     const code =
       "import { f, g, h } from 'p'\nf('x', { a: 1 }); f({ b: 1, c: 1 }); g({ any: 1 }); h({ d: 1 })\nf({ a: 1 })"
     expect(check({ p: types }, code)).toEqual(['3 a: missing, b'])
+  })
+
+  test('a callback has the parameters of the form that fits it best', () => {
+    const types = `
+      interface Request { url: string } interface Handler { (request: Request, next: () => void): void }
+      type Any = Handler | ((error: any, request: Request, next: () => void) => void) | Any[]
+      export declare function use(path: string, ...handlers: Any[]): void
+      interface Sent { body: 1 } interface SentConstructor { new (): Sent } declare const Sent: SentConstructor
+      export declare class Test extends Sent { expect(): this }`
+    const code = `import { use, Test } from 'p'
+      use('/', (request) => request.ulr); use('/', (error, request, next) => { error.any; request.ulr })
+      new Test().expect().bodi`
+    const expected = [
+      '2 request.ulr: missing, url',
+      '2 request.ulr: missing, url',
+      '3 new Test().expect().bodi: missing, body',
+    ]
+    expect(check({ p: types }, code)).toEqual(expected)
+  })
+
+  test('members that the code adds to what a callback receives are unknown', () => {
+    const types = 'export declare function use(f: (request: { session: { id: string } }) => void): void'
+    const code =
+      "import { use } from 'p'\nuse((request) => { request.session.views = 1; request.session.views; request.session.vews })"
+    const unknown = '2 request.session.views: unknown'
+    expect(check({ p: types }, code)).toEqual([unknown, unknown, '2 request.session.vews: missing'])
   })
 
   test('too many and too few arguments are reported, optional and rest parameters counted', () => {

@@ -93,11 +93,13 @@ export class ExpressionChecker {
     return lost(found.state === 'missing' ? `${label} does not exist` : found.why)
   }
 
-  /** Looks up a member. Code that runs can add members to what all packages share, such as the requests of Express. */
+  /** Looks up a member. Code that runs can add members to what it receives, and to what all packages share, such as requests. */
   #lookUp(type: Type, name: string, isReceived: boolean): Lookup {
     const found = this.#resolver.lookUpMember(type, name)
-    if (found.state !== 'missing' || found.isShared !== true) return found
-    if (this.#assigned.has(name)) return { state: 'unknown', why: 'the code adds it' }
+    if (found.state !== 'missing') return found
+    const isExtended = this.#assigned.has(name) && (isReceived || found.isShared === true)
+    if (isExtended) return { state: 'unknown', why: 'the code adds it' }
+    if (found.isShared !== true) return found
     const [plugin] = isReceived ? this.#resolver.missingPackages : []
     return plugin === undefined ? found : { state: 'unknown', why: `${plugin} may add it, and has no declarations` }
   }
@@ -172,7 +174,8 @@ export class ExpressionChecker {
     const property = field(node, 'property')
     if (object === undefined || property === undefined || property.type !== 'property_identifier') return FREE
     const type = this.typeOf(object, scope)
-    const isReceived = object.type === 'identifier' && scope.isReceived(textOf(object))
+    const root = rootOf(object)
+    const isReceived = root.type === 'identifier' && scope.isReceived(textOf(root))
     return this.typeOfMember(type, textOf(property), property, shorten(node), { isReceived })
   }
 
@@ -348,6 +351,12 @@ function locateType(type: Type): Finding['at'] {
   if (type.kind === 'object' || type.kind === 'function') return locate(type.node, type.scope)
   if (type.kind === 'filtered' || type.kind === 'renewed') return locateType(type.of)
   return type.kind === 'open' ? locateType(type.base) : undefined
+}
+
+/** The first object of `a.b.c`. */
+function rootOf(node: SyntaxNode): SyntaxNode {
+  const object = node.type === 'member_expression' ? field(node, 'object') : undefined
+  return object === undefined ? node : rootOf(object)
 }
 
 /** The module of `require('…')` or `import('…')`. */

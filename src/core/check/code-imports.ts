@@ -22,6 +22,7 @@ export class CodeImports {
   readonly #module: ModuleInfo
   readonly #problemOf: PackageProblem
   readonly #report: (finding: Finding) => void
+  readonly #types = new Map<string, Type>()
 
   constructor(
     resolver: TypeResolver,
@@ -79,8 +80,15 @@ export class CodeImports {
     this.#add(specifier, label, node, 'missing', { at, nearest, why })
   }
 
-  /** The type of an imported name. */
+  /** The type of an imported name. The same name has the same type. */
   typeOf(specifier: string, name: string): Type {
+    const key = `${name} ${specifier}`
+    const type = this.#types.get(key) ?? this.#evaluate(specifier, name)
+    this.#types.set(key, type)
+    return type
+  }
+
+  #evaluate(specifier: string, name: string): Type {
     const scope = this.open(specifier)
     if (scope === undefined) return FREE
     if ('why' in scope) return lost(scope.why)

@@ -31,8 +31,8 @@ export class CodeScope {
   find(name: string): Type | undefined {
     const types = this.#names.get(name)
     if (types === undefined) return this.#parent?.find(name)
-    const [first] = types
-    return types.length === 1 ? first?.() : { kind: 'union', parts: types.map((type) => type()) }
+    const [first, ...others] = new Set(types.map((type) => type()))
+    return first === undefined || others.length === 0 ? first : { kind: 'union', parts: [first, ...others] }
   }
 
   has(name: string): boolean {

@@ -106,9 +106,15 @@ export function membersOf(node: SyntaxNode): readonly SyntaxNode[] {
 
 /** The name of a member; undefined for one that is computed. */
 export function memberName(member: SyntaxNode): string | undefined {
+  if (member.declaredName !== undefined) return member.declaredName
   const name = field(member, 'name') ?? (member.type === 'property_identifier' ? member : undefined)
   if (name === undefined || name.type === 'computed_property_name') return undefined
   return name.type === 'string' ? unquote(name) : textOf(name)
+}
+
+/** Whether a member belongs to the class itself. Members of types are never static, so they need not be parsed. */
+function isStatic(member: SyntaxNode): boolean {
+  return member.declaredName === undefined && has(member, 'static')
 }
 
 /** Members by name. */
@@ -134,16 +140,16 @@ function lookUpMembers(
   name: string,
   scope: Scope,
   bindings: Bindings,
-  isStatic = false,
+  wantsStatic = false,
 ): Lookup {
-  const found = (indexMembers(members).get(name) ?? []).filter((member) => has(member, 'static') === isStatic)
+  const found = (indexMembers(members).get(name) ?? []).filter((member) => isStatic(member) === wantsStatic)
   const [first] = found
   if (first !== undefined) {
     // What the project declares itself is no member of a package.
     const at = scope.module.isCode ? undefined : locate(first, scope)
     return { state: 'found', type: () => typeOfMembers(resolver, found, scope, bindings), at }
   }
-  const index = members.find((member) => member.type === 'index_signature' && !isStatic)
+  const index = members.find((member) => member.type === 'index_signature' && !wantsStatic)
   if (index !== undefined) {
     const key = field(index, 'index_type')
     if (key !== undefined && textOf(key) === 'number') return MISSING
@@ -247,7 +253,8 @@ function basesOf(resolver: Resolver, { node, scope, kind }: Declared, bindings: 
   const entity = findPath(resolver, scope, value)
   const args = named(field(clause, 'type_arguments') ?? childOf(clause, 'type_arguments') ?? value)
   const isNamed = entity !== 'unknown' && entity.kind === 'declared'
-  if (isNamed && entity.declarations.some((one) => one.kind === 'class')) {
+  // An interface of the name of a class, or of a variable with its constructor, has the members of its objects.
+  if (isNamed && entity.declarations.some(({ kind }) => kind === 'class' || kind === 'interface')) {
     const hasArgs = childOf(clause, 'type_arguments') !== undefined
     return [
       resolver.typeOf(
@@ -347,7 +354,7 @@ export function namesOf(resolver: Resolver, type: Type, depth = 0): string[] {
     case 'instance': {
       const all = type.declarations.flatMap((one) => [one, ...resolver.augmentationsOf(one)])
       return all.flatMap((one) => [
-        ...membersOf(one.node).flatMap((member) => (has(member, 'static') ? [] : (memberName(member) ?? []))),
+        ...membersOf(one.node).flatMap((member) => (isStatic(member) ? [] : (memberName(member) ?? []))),
         ...basesOf(resolver, one, withThis(type.bindings, type)).flatMap(inner),
       ])
     }
@@ -360,7 +367,7 @@ export function namesOf(resolver: Resolver, type: Type, depth = 0): string[] {
         }
         const isClass = one.kind === 'class'
         const members = isClass || one.kind === 'enum' ? membersOf(one.node) : []
-        return members.flatMap((member) => (has(member, 'static') === isClass ? (memberName(member) ?? []) : []))
+        return members.flatMap((member) => (isStatic(member) === isClass ? (memberName(member) ?? []) : []))
       })
     case 'module':
       return listExports(resolver, type.scope)

@@ -2,8 +2,9 @@ import { findModule, findTypes, hasModule } from '../declarations/package-module
 import { isJsonObject } from '../json/is-json-object.ts'
 import { tryParseJson } from '../json/try-parse-json.ts'
 import { folderOf, resolvePath } from '../text/path.ts'
+import { outlineModule } from './outline.ts'
 import { readScope } from './read-scope.ts'
-import type { SyntaxNode } from './syntax-tree.ts'
+import type { ParseText } from './syntax-tree.ts'
 import type { Declared, ModuleInfo, PackageInfo, Scope } from './types.ts'
 
 /** Reads the files of installed packages. Paths are absolute, with slashes. */
@@ -26,13 +27,10 @@ export interface AdditionFile {
   readonly stamp: string
 }
 
-/** Parses declarations; undefined for text that cannot be parsed. */
-export type ParseModule = (text: string) => SyntaxNode | undefined
-
 /** Loads the modules of installed packages and keeps them. */
 export class ModuleGraph {
   readonly #files: DeclarationFiles
-  readonly #parse: ParseModule
+  readonly #parse: ParseText
   readonly #scopes = new Map<string, Scope | undefined>()
   readonly #packages = new Map<string, PackageInfo | undefined>()
   readonly #resolved = new Map<string, Scope | undefined>()
@@ -45,7 +43,7 @@ export class ModuleGraph {
   /** Declarations for all modules, by name; undefined after more were loaded. */
   #globalNames: Map<string, Declared[]> | undefined
 
-  constructor(files: DeclarationFiles, parse: ParseModule) {
+  constructor(files: DeclarationFiles, parse: ParseText) {
     this.#files = files
     this.#parse = parse
   }
@@ -191,7 +189,8 @@ export class ModuleGraph {
     }
     this.loadedChars += read.length
     const { text, inlineImports } = nameInlineImports(read)
-    const root = this.#parse(text)
+    // Code of a project has expressions, which are not outlined.
+    const root = info === PROJECT ? this.#parse(text) : outlineModule(text, this.#parse)
     const scope =
       root === undefined
         ? undefined

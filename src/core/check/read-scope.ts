@@ -60,17 +60,17 @@ class ScopeReader {
         return void this.#readNamespace(node, isExported)
       default: {
         const kind = TYPESCRIPT_KINDS[node.type]
-        const name = field(node, 'name')
         if (kind === undefined) return
-        if (name !== undefined) this.#add(kind, textOf(name), node, isExported)
+        const name = nameOf(node)
+        if (name !== undefined) this.#add(kind, name, node, isExported)
         else if (asDefault) this.#add(kind, 'default', node, isExported)
       }
     }
   }
 
   #readVariable(node: SyntaxNode, isExported: boolean): void {
-    const name = field(node, 'name')
-    if (name?.type === 'identifier') this.#add('variable', textOf(name), node, isExported)
+    const name = nameOf(node)
+    if (name !== undefined) this.#add('variable', name, node, isExported)
   }
 
   #readNamespace(node: SyntaxNode, isExported: boolean): void {
@@ -153,6 +153,13 @@ class ScopeReader {
       }
     }
   }
+}
+
+/** The name of a declaration; undefined if it has none, or is a pattern. */
+function nameOf(node: SyntaxNode): string | undefined {
+  if (node.declaredName !== undefined) return node.declaredName
+  const name = field(node, 'name')
+  return name === undefined || name.type.endsWith('_pattern') ? undefined : textOf(name)
 }
 
 /** The names in `{ a, b as c }` of an import or export. */

@@ -14,19 +14,24 @@ export interface SyntaxNode {
   readonly column: number
   /** All children, with keywords and signs, without comments. */
   readonly children: readonly SyntaxNode[]
+  /** The name that it declares, if that is known before its children are parsed. */
+  readonly declaredName?: string
 }
+
+/** Parses text; undefined if it cannot be parsed. `row` is the line at which the text begins, from 0. */
+export type ParseText = (text: string, row?: number) => SyntaxNode | undefined
 
 /** Nodes nested deeper than this are left out, so that every later recursion ends. */
 const MAX_DEPTH = 400
 
-/** Copies the tree of a parser. */
-export function copyTree(root: Node, source: string): SyntaxNode {
+/** Copies the tree of a parser. `firstRow` is the line at which the source begins, from 0. */
+export function copyTree(root: Node, source: string, firstRow = 0): SyntaxNode {
   const cursor = root.walk()
   const copy = (depth: number): SyntaxNode => {
     const { row, column } = cursor.startPosition
     const children: SyntaxNode[] = []
     const node = {
-      ...{ type: cursor.nodeType, field: cursor.currentFieldName, source, row, column, children },
+      ...{ type: cursor.nodeType, field: cursor.currentFieldName, source, row: firstRow + row, column, children },
       ...{ start: cursor.startIndex, end: cursor.endIndex },
     }
     if (depth < MAX_DEPTH && cursor.gotoFirstChild()) {

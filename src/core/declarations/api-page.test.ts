@@ -212,6 +212,11 @@ test('prefers declarations for current compilers', () => {
   expect(listModules(JSON.stringify(manifest), () => true)).toEqual([{ subpath: '.', path: 'new.d.ts' }])
 })
 
+test('the declarations for all environments come before those for one', () => {
+  const manifest = { exports: { '.': { 'react-server': './server.d.ts', import: { types: './all.d.ts' } } } }
+  expect(listModules(JSON.stringify(manifest), () => true)).toEqual([{ subpath: '.', path: 'all.d.ts' }])
+})
+
 test.each([
   ['@types/node and more.', '@types/node and more.'],
   ['@param {{ a: string }} options - what to do', '- `options`: what to do'],

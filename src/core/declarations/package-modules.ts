@@ -132,9 +132,13 @@ function listTargets(target: unknown, depth = 0): string[] {
   const typed = entries.filter(([condition]) => condition === 'types')
   // `types@<5` has declarations for old compilers.
   const old = entries.filter(([condition]) => condition.startsWith('types@'))
-  const others = entries.filter((entry) => !typed.includes(entry) && !old.includes(entry))
-  return [...typed, ...others, ...old].flatMap(([, inner]) => listTargets(inner, depth + 1))
+  // Modules for one environment may lack what the others have.
+  const special = entries.filter(([condition]) => ENVIRONMENTS.test(condition))
+  const others = entries.filter((entry) => ![...typed, ...old, ...special].includes(entry))
+  return [...typed, ...others, ...special, ...old].flatMap(([, inner]) => listTargets(inner, depth + 1))
 }
+
+const ENVIRONMENTS = /^(?:react-server|react-native|browser|workerd?|edge-light|deno|bun|electron)$/
 
 /** Conditions are seldom nested more than three deep. */
 const MAX_CONDITIONS = 8
