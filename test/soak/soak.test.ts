@@ -74,8 +74,8 @@ test('a library can be used for hours', { timeout: SOAK_MS + MARGIN_MS }, async 
   for (const { library } of all) await library.end()
   for (const { library } of all) console.log(...listUnexpected(library.log))
   for (const path of [steady.path, killed.path]) expectSound(path)
-  for (const { library } of all) expect(library.tally.faults, library.name).toEqual([])
   expectSteadyMemory(steady.samples)
+  for (const { library } of all) expect(library.tally.faults, library.name).toEqual([])
 })
 
 async function openSites(plans: readonly SitePlan[]): Promise<readonly FaultySite[]> {

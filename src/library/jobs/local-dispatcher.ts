@@ -35,7 +35,7 @@ export interface DispatcherOptions extends Omit<JobRunsOptions, 'writer' | 'onCh
 }
 
 /** How long a request waits for its job to be stored; after that the job runs anyway and is stored once the log can be written. */
-const STORE_TIMEOUT_MS = 50
+const STORE_TIMEOUT_MS = 2000
 /** Retry interval if the log cannot be read at startup. */
 const RECOVERY_RETRY_MS = 5_000
 
