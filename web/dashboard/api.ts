@@ -317,6 +317,8 @@ export interface UrlExplanation {
   readonly aliases: readonly { readonly url: string; readonly aliasUrl: string }[]
   readonly refusal: { readonly reason: string; readonly pattern: string | null } | null
   readonly overflow: number
+  /** Why the last crawl may not have seen every address; null if it saw all. */
+  readonly incomplete: string | null
   readonly heldUntil: string | null
   /** The recorded values as readable text. */
   readonly words: {

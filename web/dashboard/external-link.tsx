@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { writeReaderUrl } from '../../src/core/url/reader-url.ts'
+import { isInnerUrl } from '../../src/core/url/tree-url.ts'
 
 /** A link to a page, with its text and style. */
 interface ExternalLinkInput {
@@ -9,10 +10,13 @@ interface ExternalLinkInput {
   readonly class?: string
 }
 
-/** Links to an external page. Only http and https addresses become links, because a crawled site could choose a dangerous scheme. */
+/**
+ * Links to an external page. Only http and https addresses become links, because a crawled site could choose a dangerous scheme,
+ * and none of files inside an archive, which no server answers.
+ */
 export function ExternalLink({ url, words = '', class: className = '' }: ExternalLinkInput): JSX.Element {
   const label = words === '' ? url : words
-  if (!WEB_URL.test(url)) return <span title={url}>{label}</span>
+  if (!WEB_URL.test(url) || isInnerUrl(url)) return <span title={url}>{label}</span>
   return (
     <a class={className} href={url} target="_blank" rel="noopener noreferrer" title={url}>
       {label}

@@ -73,6 +73,11 @@ function innerUrlPrefix(tree: string): string {
   return tree.replace(/\?.*$/s, '') + INNER_SEPARATOR
 }
 
+/** Whether an address is that of a file inside a tree, which no server answers. */
+export function isInnerUrl(url: string): boolean {
+  return /^[^?#]*!\//.test(url)
+}
+
 /** The path of a file inside a tree, from an address of `writeInnerUrl`; undefined for any other address. */
 export function readInnerPath(tree: string, url: string): string | undefined {
   const start = innerUrlPrefix(tree)

@@ -257,15 +257,30 @@ function writeFoundPlaces(places: PageAnalysis['findings']['places']): Part {
 
 /** The page for an address that no source has seen. */
 function writeUnknown(description: AddressDescription, { isAddress, nearest, scopeResults }: UnknownAddress): Html {
+  const mayBeUnread = scopeResults.some(
+    ({ explanation: { refusal, incomplete } }) => refusal === null && incomplete !== null,
+  )
+  const advice = mayBeUnread
+    ? 'A source below has not read every page, so the address may be linked from a page that it has not read.'
+    : isAddress
+      ? 'Check its spelling, or add a source that reaches it.'
+      : 'It cannot be read as an address: it should begin with https:// or http://.'
   return html`<div class="panel notice"><p>No source has seen this address.</p>
-<p class="quiet">${isAddress ? 'Check its spelling, or add a source that reaches it.' : 'It cannot be read as an address: it should begin with https:// or http://.'}</p>
+<p class="quiet">${advice}</p>
 ${nearest === null ? '' : html`<p>The page with the most similar address is ${writeAddress(nearest)}</p>`}</div>${scopeResults.map(({ source, explanation }) => writeScopeDecision(source, explanation))}${writeHub(description)}`
 }
 
-function writeScopeDecision(source: Source, { refusal, url }: Explanation): Html {
-  return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
-<p>${refusal === null ? 'It has not seen this address. Its scope would let it through; no crawled page links to it.' : html`It has not seen this address. ${writeRefusal(refusal)}`}</p>
+function writeScopeDecision(source: Source, explanation: Explanation): Html {
+  const { refusal, url } = explanation
+  return html`<section class="panel"><h2><a href="/#/sources/${encodeURIComponent(source.id)}">${writeText(labelOf(source))}</a></h2>
+<p>It has not seen this address. ${refusal === null ? writeAbsence(explanation) : writeRefusal(refusal)}</p>
 <p><a href="${explainHref(source, url)}">The same as JSON</a></p></section>`
+}
+
+function writeAbsence({ incomplete }: Explanation): string {
+  return incomplete === null
+    ? 'Its scope would let it through; no crawled page links to it.'
+    : `Its scope would let it through, but its last crawl did not see everything: ${incomplete}.`
 }
 
 function writeRefusal({ reason, pattern }: NonNullable<Explanation['refusal']>): Html {

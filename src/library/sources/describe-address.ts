@@ -6,7 +6,7 @@ import type { Library } from '../library.ts'
 import type { HubVerdict, StoredAnalysis, StoredHub } from '../ports/findings.ts'
 import type { StoredNote } from '../ports/job-log.ts'
 import type { PageText } from '../ports/store.ts'
-import { isTree } from '../ports/tree.ts'
+import { isTree, keysOf } from '../ports/tree.ts'
 import { findNearestPage } from '../search/nearest-page.ts'
 import type { Source } from '../source.ts'
 import { listKeysOf } from './address-keys.ts'
@@ -74,10 +74,18 @@ export async function describeAddress(library: Library, url: string): Promise<Ad
   const other = exact.length > 0 ? undefined : toggleSlash(url)
   const entries = other === undefined ? exact : ((await addresses?.find(other)) ?? [])
   const known: KnownAddress[] = []
-  for (const { sourceId, key } of entries) {
-    const source = sources.find(({ id }) => id === sourceId)
+  const add = async (source: Source | undefined, key: string) => {
     const row = source === undefined ? undefined : await store.findRow(source.id, key)
     if (source !== undefined && row !== undefined) known.push(await describeKnown(library, source, row))
+  }
+  for (const { sourceId, key } of entries)
+    await add(
+      sources.find(({ id }) => id === sourceId),
+      key,
+    )
+  // The files of a tree are stored under their paths.
+  for (const source of entries.length > 0 ? [] : sources.filter(isTree)) {
+    for (const key of keysOf(library, source, url)) await add(source, key)
   }
   const spelling = known[0]?.row.url ?? url
   const host = URL.parse(spelling)?.host ?? ''

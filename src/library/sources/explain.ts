@@ -71,10 +71,17 @@ export async function explainUrl(
     lastRefusal: await findLastRefusal(library, source, crawl, row),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
-    incomplete: crawl?.summary?.incomplete ?? null,
+    incomplete: whyIncomplete(crawl),
     robotsReadAt: row?.reason === 'robots-disallow' ? await findRobotsTime(library, row.url) : null,
     heldUntil: heldUntil > now ? heldUntil : null,
   }
+}
+
+/** Why a crawl may not have seen every address; null if it saw all. */
+function whyIncomplete(crawl: Crawl | undefined): string | null {
+  const { incomplete, cappedAt } = crawl?.summary ?? { incomplete: null, cappedAt: null }
+  if (incomplete !== null) return incomplete
+  return cappedAt === null ? null : `it stopped at its page limit of ${cappedAt.toLocaleString('en')}`
 }
 
 /** Explains a file of a tree. For a file in a skipped folder, the row of the folder gives the reason. */
@@ -102,7 +109,7 @@ async function explainFile(
     lastRefusal: await findLastRefusal(library, source, crawl, found ?? null),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
-    incomplete: crawl?.summary?.incomplete ?? null,
+    incomplete: whyIncomplete(crawl),
     robotsReadAt: null,
     heldUntil: null,
   }

@@ -5,7 +5,7 @@ import { countOf } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import type { UrlExplanation } from '../api.ts'
 import { now } from '../clock.ts'
-import { ExternalLink } from '../external-link.tsx'
+import { ExternalLink, PageLink } from '../external-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery } from '../route.ts'
 
@@ -35,9 +35,21 @@ export function ExplainPanel({ source, url }: { readonly source: string; readonl
         </button>
       </header>
       {refusal.value === null ? null : <p class="field-problem">{refusal.value.message}</p>}
+      {explanation.value === null ? null : <ReadButton source={source} explanation={explanation.value} />}
       {explanation.value === null ? null : <AddressHistory explanation={explanation.value} />}
     </aside>
   )
+}
+
+/** Leads to the stored page of an address, which may be that of another address. */
+function ReadButton({ source, explanation }: { readonly source: string; readonly explanation: UrlExplanation }) {
+  const { row, target } = explanation
+  const page = [row, target].find((one) => one?.hasPage === true)
+  return page ? (
+    <p>
+      <PageLink class="button" source={source} url={page.url} words="Read this page" />
+    </p>
+  ) : null
 }
 
 function AddressHistory({ explanation }: { readonly explanation: UrlExplanation }): JSX.Element {
@@ -88,11 +100,14 @@ function AddressHistory({ explanation }: { readonly explanation: UrlExplanation 
 }
 
 /** Describes the decision of the current scope, if it differs from the recorded one. */
-function describeScope({ row, refusal, words }: UrlExplanation): string | null {
+function describeScope({ row, refusal, incomplete, words }: UrlExplanation): string | null {
   if (refusal !== null) {
     return refusal.reason === row?.reason ? null : `the scope would refuse it: ${words.refusal ?? refusal.reason}`
   }
-  return row === null ? 'the scope would accept it if a crawled page linked to it' : null
+  if (row !== null) return null
+  return incomplete === null
+    ? 'the scope would accept it if a crawled page linked to it'
+    : `the last crawl did not see everything: ${incomplete}`
 }
 
 type Row = NonNullable<UrlExplanation['row']>
