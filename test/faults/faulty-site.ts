@@ -26,6 +26,8 @@ export interface FaultySiteOptions {
   /** Length of each of the two large pages. */
   readonly largeBytes: number
   readonly faultRates: FaultRates
+  /** The Crawl-delay of the site. @default none */
+  readonly crawlDelayMs?: number
 }
 
 /** A real web site on loopback with constantly changing faults. */
@@ -33,6 +35,8 @@ export interface FaultySite {
   readonly origin: string
   /** Number of requests that the site has received. */
   countRequests(): number
+  /** Arrival times of these requests in milliseconds since 1970, sorted. */
+  arrivalTimes(): number[]
   /** Lets pages change, appear and vanish. */
   changePages(): void
   /** Ends all faults. */
@@ -57,7 +61,7 @@ const WORDS =
 
 /** Opens a faulty site. A fault depends only on the address, the path and the number of earlier requests for the path. */
 export async function openFaultySite(options: FaultySiteOptions): Promise<FaultySite> {
-  const { address, size, largeBytes, faultRates } = options
+  const { address, size, largeBytes, faultRates, crawlDelayMs } = options
   const site = await openSite({}, { address })
   const pages = Array.from({ length: size }, (_, i) => ({
     path: i < LARGE_PAGES ? `/large/${i}` : `/section/${Math.floor(i / SECTION_SIZE)}/${wordAt(address, i)}-${i}`,
@@ -73,7 +77,7 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
   const present = () => pages.filter(({ isPresent }) => isPresent)
   let areFaultsCleared = false
   let changeCount = 0
-  let clearedRequests = 0
+  const clearedTimes: number[] = []
 
   const answer = (sitePage: SitePage, write: () => string | AnswerParts): Answer => {
     return (request) => {
@@ -113,12 +117,14 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
     site.pages.set(path, () => page(`Section ${wordAt(path)}`, [...links(), `/old/${i * SECTION_SIZE + 5}`, '/']))
   })
   site.pages.set('/', page('Home', sections))
-  site.pages.set('/robots.txt', text('User-agent: *\nDisallow: /private\n'))
+  const crawlDelay = crawlDelayMs === undefined ? '' : `Crawl-delay: ${crawlDelayMs / 1000}\n`
+  site.pages.set('/robots.txt', text(`User-agent: *\nDisallow: /private\n${crawlDelay}`))
   site.pages.set('/sitemap.xml', () => sitemap(present().map(({ path }) => `${site.origin}${path}`)))
 
   return {
     origin: site.origin,
-    countRequests: () => clearedRequests + site.requests.length,
+    countRequests: () => clearedTimes.length + site.requests.length,
+    arrivalTimes: () => [...clearedTimes, ...site.requests.map(({ at }) => at)].sort((a, b) => a - b),
     changePages() {
       changeCount++
       for (const sitePage of pages) {
@@ -127,7 +133,7 @@ export async function openFaultySite(options: FaultySiteOptions): Promise<Faulty
           sitePage.isPresent = !sitePage.isPresent
         }
       }
-      clearedRequests += site.requests.length
+      for (const { at } of site.requests) clearedTimes.push(at)
       site.clearRequests()
     },
     clearFaults() {

@@ -53,9 +53,9 @@ export async function createDatabase(): Promise<string> {
 }
 
 /** Runs a statement as superuser. */
-export async function execute(text: string, database = 'postgres'): Promise<void> {
+export async function execute(text: string, database = 'postgres', folder?: string): Promise<void> {
   const { default: pg } = await import('pg')
-  const client = new pg.Client({ connectionString: addressOf(database) })
+  const client = new pg.Client({ connectionString: addressOf(database, folder) })
   await client.connect()
   await client.query(text).finally(() => client.end())
 }

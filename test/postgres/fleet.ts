@@ -63,6 +63,14 @@ export class Fleet {
     this.start()
   }
 
+  /** Ends a worker as an upgrade does, and starts a new one. */
+  async restart(pid: number): Promise<void> {
+    const ended = this.#ended.get(pid)
+    signal(pid, 'SIGTERM')
+    await ended
+    this.start()
+  }
+
   /** Freezes a worker and its crawls. Returns a function that resumes them. */
   freeze(pid: number): () => void {
     const all = [pid, ...childrenOf(pid)]

@@ -24,11 +24,15 @@ const START_MS = 60_000
  * Starts a real PgBouncer in front of a database of the test server, and returns the address of its socket. With a certificate, it accepts
  * only TLS on a port. It ends with the test.
  */
-export async function startPgBouncer(database: string, mode: PoolMode, tls?: TlsPort): Promise<string> {
+export async function startPgBouncer(
+  database: string,
+  mode: PoolMode,
+  tls?: TlsPort,
+  server: string = inject('postgres'),
+): Promise<string> {
   if (!existsSync(PROGRAM)) installPackages(['pgbouncer'])
   if (!existsSync(PROGRAM))
     throw new Error('no PgBouncer: install it, as root on Debian with apt-get install pgbouncer')
-  const server = inject('postgres')
   const folder = mkdtempSync(join(server, 'pool-'))
   chmodSync(folder, 0o777)
   const port = tls?.port ?? '5432'

@@ -123,6 +123,12 @@ export class ServedLibrary {
     for (const pid of childrenOf(this.server.pid)) signal(pid, 'SIGKILL')
   }
 
+  /** Ends the server as an upgrade does, and starts it again. */
+  async restart(): Promise<void> {
+    await this.end()
+    await this.start()
+  }
+
   async end(): Promise<void> {
     this.server.kill('SIGTERM')
     const outcome = await this.server.ended
@@ -153,7 +159,7 @@ export class ServedLibrary {
       if (!isAdded) await this.#crawl(i, KINDS[round % KINDS.length] ?? 'recrawl')
       if (round % PACK_EVERY === PACK_EVERY - 1) await this.#pack(i)
       if (round % REMOVE_EVERY === REMOVE_EVERY - 1) {
-        await this.#ask(`/api/sources/${nameOf(i)}?force=true`, { method: 'DELETE' }, [404])
+        await this.#ask(`/api/sources/${this.#nameOf(i)}?force=true`, { method: 'DELETE' }, [404])
         this.tally.removals++
       }
     }
@@ -161,18 +167,18 @@ export class ServedLibrary {
 
   /** Adds and crawls a site unless the library has it. Returns whether it was added. */
   async #addIfMissing(i: number): Promise<boolean> {
-    const { status } = await this.#ask(`/api/sources/${nameOf(i)}`, {}, [404])
+    const { status } = await this.#ask(`/api/sources/${this.#nameOf(i)}`, {}, [404])
     if (status === 200) return false
     const url = `${this.#options.sites[i]?.origin}/`
     const render = this.#options.render[i] ?? 'http'
-    const { status: added, body } = await this.#post('/api/sources', { url, name: nameOf(i), render }, [409])
+    const { status: added, body } = await this.#post('/api/sources', { url, name: this.#nameOf(i), render }, [409])
     // An answer that was lost in a restart leaves the source there.
     if (added !== 409) await this.#waitForJob(i, String(body['jobId']))
     return true
   }
 
   async #crawl(i: number, kind: (typeof KINDS)[number], input: object = {}): Promise<void> {
-    const { status, body } = await this.#post(`/api/sources/${nameOf(i)}/${kind}`, input, [409])
+    const { status, body } = await this.#post(`/api/sources/${this.#nameOf(i)}/${kind}`, input, [409])
     // A crawl that goes on after a restart is under way already.
     if (status === 409) await this.#waitUntilIdle(i)
     else await this.#waitForJob(i, String(body['jobId']))
@@ -198,7 +204,7 @@ export class ServedLibrary {
     await until(
       async () => {
         await sleep(POLL_MS)
-        return (await this.#ask(`/api/sources/${nameOf(i)}`)).body as unknown as SourceAnswer
+        return (await this.#ask(`/api/sources/${this.#nameOf(i)}`)).body as unknown as SourceAnswer
       },
       ({ isRunning }) => !isRunning,
       JOB_MS,
@@ -207,7 +213,7 @@ export class ServedLibrary {
 
   /** Expects every address in one state. */
   async #checkBalance(i: number, isDone: boolean): Promise<void> {
-    const { body } = await this.#ask(`/api/sources/${nameOf(i)}`)
+    const { body } = await this.#ask(`/api/sources/${this.#nameOf(i)}`)
     const { balance, isRunning } = body as unknown as SourceAnswer
     const { discovered, ...parts } = balance
     const sum = Object.values(parts).reduce((all, count) => all + count, 0)
@@ -235,7 +241,7 @@ export class ServedLibrary {
   }
 
   async #pack(i: number): Promise<void> {
-    const { body, status } = await this.#post('/api/packs', { source: nameOf(i) }, [404, 409])
+    const { body, status } = await this.#post('/api/packs', { source: this.#nameOf(i) }, [404, 409])
     if (status >= 400) return
     const { status: found } = await this.#ask(`/api/packs/${body['id']}`, {}, [404])
     if (found === 200) this.tally.packs++
@@ -244,10 +250,15 @@ export class ServedLibrary {
   async #listPaths(i: number, site: FaultySite): Promise<string[]> {
     const urls: string[] = []
     for (const state of ['indexed', 'unchanged']) {
-      const { body } = await this.#ask(`/api/sources/${nameOf(i)}/urls?state=${state}&limit=1000`)
+      const { body } = await this.#ask(`/api/sources/${this.#nameOf(i)}/urls?state=${state}&limit=1000`)
       for (const { url } of body['items'] as readonly { readonly url: string }[]) urls.push(url)
     }
     return urls.map((url) => new URL(url).href.slice(site.origin.length)).sort(compareUtf8)
+  }
+
+  /** The source of a site. Libraries may be one, behind several servers. */
+  #nameOf(i: number): string {
+    return `${this.name}-${i}`
   }
 
   #post(path: string, input: object, expected: readonly number[] = []) {
@@ -287,8 +298,4 @@ export class ServedLibrary {
       return cause?.code ?? String(error)
     }
   }
-}
-
-function nameOf(i: number): string {
-  return `site-${i}`
 }

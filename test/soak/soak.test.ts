@@ -12,6 +12,7 @@ import { createEmptyLibrary } from '../postgres/databases.ts'
 import { Fleet } from '../postgres/fleet.ts'
 import { DURABLE_SETTINGS, startPostgres } from '../postgres/server.ts'
 import { expectSound } from '../sites/file-fixture.ts'
+import { describeTally, MARGIN_MS, SOAK_MS } from './duration.ts'
 import { ServedLibrary } from './served-library.ts'
 
 /*
@@ -21,8 +22,6 @@ import { ServedLibrary } from './served-library.ts'
  */
 
 const MINUTE_MS = 60_000
-const SOAK_MS = Number(process.env['SOAK_MINUTES'] ?? 10) * MINUTE_MS
-const MARGIN_MS = 40 * MINUTE_MS
 const CHANGE_INTERVAL_MS = 20_000
 /** Pauses between two strikes. */
 const STRIKE_INTERVAL_MS = [20_000, 60_000] as const
@@ -211,18 +210,6 @@ async function strikeUntil(deadline: number, strike: () => Promise<void>): Promi
     await sleep(pauseMs)
     await strike()
   }
-}
-
-function describeTally({ name, tally }: ServedLibrary): string {
-  const { failures, ends, faults, ...counts } = tally
-  const list = (map: ReadonlyMap<string, number>) => [...map].map(([what, count]) => `${count} × ${what}`).join('; ')
-  const done = Object.entries(counts).map(([what, count]) => `${what} ${count}`)
-  return [
-    `${name}: ${done.join(', ')}`,
-    `  crawls: ${list(ends)}`,
-    `  failed requests: ${list(failures)}`,
-    ...faults,
-  ].join('\n')
 }
 
 /** The unexpected failures in the log of a server, with their stacks. */
