@@ -63,7 +63,7 @@ async function openCluster() {
   const environment = { PHAROS_EMBED: 'true' }
   const open = async ({ name, addresses }: (typeof SERVERS)[number]) => {
     const sites = await Promise.all(addresses.map(openSite))
-    const flags = ['--port', '0', '--workers', '0', '--library', address]
+    const flags = ['--workers', '0', '--library', address]
     const library = new ServedLibrary({ name, sandbox, flags, environment, sites, render: [], isStruck: true })
     await library.start()
     return { library, sites }

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { closeLater } from '../close-later.ts'
 import type { ProgramSandbox } from '../e2e/program.ts'
-import { type ServerProcess, startServer, until } from '../e2e/server.ts'
+import { findFreePort, type ServerProcess, startServer, until } from '../e2e/server.ts'
 import type { FaultySite } from '../faults/faulty-site.ts'
 import { childrenOf, signal } from '../postgres/server.ts'
 
@@ -87,6 +87,7 @@ export class ServedLibrary {
   /** What the servers have written to stderr. */
   log = ''
   #server: ServerProcess | undefined
+  #port: string | undefined
 
   constructor(options: ServedLibraryOptions) {
     this.#options = options
@@ -103,7 +104,9 @@ export class ServedLibrary {
 
   async start(): Promise<void> {
     const { sandbox, flags, environment } = this.#options
-    const server = await startServer(sandbox, [...flags, '--allow-private'], environment)
+    // The same port after a restart, so that no request of this library reaches another server that was given the old port.
+    this.#port ??= await findFreePort()
+    const server = await startServer(sandbox, [...flags, '--port', this.#port, '--allow-private'], environment)
     this.#server = server
     // Nothing is left of a run that failed.
     closeLater(() => void signal(server.pid, 'SIGKILL'))

@@ -103,7 +103,7 @@ async function openSteady() {
   const library = new ServedLibrary({
     name: 'steady',
     sandbox,
-    flags: ['--port', '0'],
+    flags: [],
     environment,
     sites,
     render: ['http', 'http', 'chromium'],
@@ -126,7 +126,7 @@ async function openKilled() {
   const library = new ServedLibrary({
     name: 'killed',
     sandbox,
-    flags: ['--port', '0', '--library', path],
+    flags: ['--library', path],
     environment: { PHAROS_EMBED: 'true' },
     sites,
     render: [],
@@ -161,7 +161,7 @@ async function openShared() {
   const library = new ServedLibrary({
     name: 'shared',
     sandbox,
-    flags: ['--port', '0', '--library', address],
+    flags: ['--library', address],
     environment,
     sites,
     render: [],
