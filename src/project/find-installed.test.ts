@@ -36,6 +36,27 @@ test('finds an npm package where the lock file says, else in node_modules and in
   expect(find({ type: 'npm', name: '@a/oil', version: '3.0.0' })).toContain('.pnpm/@a+oil@3.0.0')
 })
 
+test('finds a package of a workspace member in its folder, else above it, also by another name', () => {
+  write('app/apps/a/node_modules/lamp/package.json', { name: 'lamp', version: '1.0.0' })
+  write('app/apps/node_modules/old-lamp/package.json', { name: 'lamp', version: '0.1.0' })
+  write('app/node_modules/lamp/package.json', { name: 'lamp', version: '2.0.0' })
+  const locked = { type: 'npm', name: 'lamp', folder: 'apps/a/node_modules/lamp' } as const
+  expect(find({ ...locked, version: '1.0.0' })).toBe('app/apps/a/node_modules/lamp 1.0.0')
+  expect(find({ ...locked, version: '2.0.0' })).toBe('app/node_modules/lamp 2.0.0')
+  const alias = 'apps/a/node_modules/old-lamp'
+  expect(find({ ...locked, version: '0.1.0', folder: alias })).toBe('app/apps/node_modules/old-lamp 0.1.0')
+})
+
+test.each([
+  '.pnpm/@a+oil@3.0.0-rc.1_wick@1.0.0_@b+jar@2.0.0',
+  '.pnpm/@a+oil@3.0.0-rc.1(wick@1.0.0)',
+  '.bun/@a+oil@3.0.0-rc.1+cebb11dee70a9db3',
+])('finds a package with peers in %s', (store) => {
+  write(`app/node_modules/${store}/node_modules/@a/oil/package.json`, { name: '@a/oil', version: '3.0.0-rc.1' })
+  expect(find({ type: 'npm', name: '@a/oil', version: '3.0.0-rc.1' })).toContain(store)
+  expect(find({ type: 'npm', name: '@a/oil', version: '3.0.0' })).toBeUndefined()
+})
+
 test('without a lock file, takes the installed version if it is in the range', () => {
   write('app/node_modules/lamp/package.json', { name: 'lamp', version: '2.1.0' })
   expect(find({ type: 'npm', name: 'lamp', version: null, range: '^2.0.0' })).toBe('app/node_modules/lamp 2.1.0')

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
 import { escapeRegExp } from '../core/escape-reg-exp.ts'
@@ -45,9 +45,13 @@ export function createInstalledFinder(
   let python: ReadonlyMap<string, readonly InstalledAt[]> | undefined
   let crates: readonly string[] | undefined
   let vendored: ReadonlySet<string> | undefined
+  let stored: ReadonlyMap<string, readonly string[]> | undefined
   return (locked) => {
     const { type, name, version } = locked
-    if (type === 'npm') return findNpm(project, locked)
+    if (type === 'npm') {
+      stored ??= listStored(join(project, 'node_modules'))
+      return findNpm(project, stored, locked)
+    }
     if (type === 'pypi') {
       python ??= listDistInfos(environments)
       const found = python.get(name) ?? []
@@ -103,20 +107,40 @@ function findVendoredCrate(project: string, name: string, version: string): stri
   })
 }
 
-function findNpm(project: string, { name, version, range, folder }: LockedPackage): InstalledAt | undefined {
-  const modules = join(project, 'node_modules')
-  const folders = [
-    ...(folder === undefined || folder.split('/').includes('..') ? [] : [join(project, folder)]),
-    join(modules, name),
-    // pnpm keeps packages that only other packages use here.
-    join(modules, '.pnpm', `${name.replace('/', '+')}@${version}`, 'node_modules', name),
-  ]
-  for (const path of folders) {
+function findNpm(
+  project: string,
+  stored: ReadonlyMap<string, readonly string[]>,
+  { name, version, range, folder }: LockedPackage,
+): InstalledAt | undefined {
+  const own = folder === undefined || folder.split('/').includes('..') ? [] : listUpward(folder)
+  const store = stored.get(`${name.replace('/', '+')}@${version?.split('+')[0]}`) ?? []
+  const folders = [...own, `node_modules/${name}`].map((path) => join(project, path))
+  for (const path of [...folders, ...store.map((one) => join(one, 'node_modules', name))]) {
     const found = readNpmVersion(path, name)
     const isWanted = version === null ? isInRange(found, range) : found === version
     if (found !== undefined && isWanted) return { folder: path, version: found }
   }
   return undefined
+}
+
+const MAX_PARENTS = 16
+
+/** `apps/a/node_modules/b` and the same in each folder above it, in the order in which Node looks for a package. */
+function listUpward(folder: string): string[] {
+  const [, member = '', modules = folder] = /^(?:(.*?)\/)?(node_modules\/.*)$/.exec(folder) ?? []
+  const names = member.split('/')
+  const parents = names.slice(0, MAX_PARENTS).map((_, index) => names.slice(0, names.length - index).join('/'))
+  return [...(member === '' ? [] : parents.map((parent) => `${parent}/${modules}`)), modules]
+}
+
+/** The folders in which pnpm and Bun keep each package once, by name and version. The names of some have a suffix for their peers. */
+function listStored(modules: string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
+  for (const path of ['.pnpm', '.bun'].flatMap((store) => listFolders(join(modules, store)))) {
+    const [key] = /^@?[^@]+@[^_+(]+/.exec(basename(path)) ?? []
+    if (key !== undefined) found.set(key, [...(found.get(key) ?? []), path])
+  }
+  return found
 }
 
 /** Whether a version is in the range that the project asks for. A tag or an address is no range, and accepts every version. */

@@ -1,9 +1,9 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
-import { codeOf } from '../core/errors.ts'
+import { codeOf, PharosError } from '../core/errors.ts'
 import { writeBytes } from '../core/text/bytes.ts'
 import type { ProjectFile } from './locked-package.ts'
-import { createLockfileError } from './lockfiles/parse-syntax.ts'
+import { countLines, createLockfileError } from './lockfiles/parse-syntax.ts'
 
 /** Size limit of a file. The lock files of the largest public projects have a few megabytes. */
 export const MAX_FILE_BYTES: number = 16 * 2 ** 20
@@ -21,8 +21,8 @@ export interface ProjectFolder {
 
 /** Opens the folder of a project. Each file is read once. */
 export async function openProjectFolder(path: string): Promise<ProjectFolder> {
-  const root = await realpath(resolve(path))
-  const names = new Set(await readdir(root))
+  const root = await withAccess(realpath(resolve(path)), path)
+  const names = new Set(await withAccess(readdir(root), path))
   const files = new Map<string, Promise<ProjectFile | undefined>>()
   return {
     path: root,
@@ -44,7 +44,23 @@ async function readInside(root: string, relative: string): Promise<ProjectFile |
   const real = await realpath(path)
   if (!real.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined
   refuseLarge(relative, found.size)
-  return { path: relative, text: await readFile(real, 'utf8') }
+  const text = await withAccess(readFile(real, 'utf8'), path)
+  const conflict = /^<{7}(?: |$)/m.exec(text)
+  if (conflict === null) return { path: relative, text }
+  throw createLockfileError({ path: relative }, 'it has conflicts of a merge', {
+    line: countLines(text, conflict.index),
+  })
+}
+
+/** Rejects with `SOURCE_UNREADABLE` if this user may not read a file or folder. */
+async function withAccess<T>(result: Promise<T>, path: string): Promise<T> {
+  try {
+    return await result
+  } catch (cause) {
+    if (!['EACCES', 'EPERM'].includes(codeOf(cause))) throw cause
+    const advice = 'allow this user to read it'
+    throw new PharosError('SOURCE_UNREADABLE', { path, problem: 'permission denied', advice }, { cause })
+  }
 }
 
 function refuseLarge(path: string, bytes: number): void {

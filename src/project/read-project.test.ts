@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -153,6 +154,29 @@ describe('readProject', () => {
       code: 'LOCKFILE_INVALID',
       message: 'package-lock.json cannot be read: it has 50 MB, and the limit is 16 MB',
     })
+  })
+
+  test.each([
+    ['package-lock.json', '{\n  "lockfileVersion": 3,\n<<<<<<< HEAD\n'],
+    ['yarn.lock', '# yarn lockfile v1\n\n<<<<<<< HEAD\na@1:\n'],
+    ['requirements.txt', '# a\nidna==3.7\n<<<<<<< HEAD\n'],
+    ['Cargo.lock', 'version = 4\n\n<<<<<<< HEAD\n'],
+  ])('names the line at which %s has conflicts of a merge', async (path, text) => {
+    write({ [path]: text })
+    await expect(readProject(root)).rejects.toThrow(`${path} cannot be read: line 3: it has conflicts of a merge`)
+  })
+
+  test.skipIf(process.getuid?.() === 0)('refuses a folder and a lock file that this user may not read', async () => {
+    write({ 'closed/package.json': {}, 'package-lock.json': npmLock('2.1.3') })
+    chmodSync(join(root, 'closed'), 0)
+    chmodSync(join(root, 'package-lock.json'), 0)
+    for (const path of [join(root, 'closed'), root]) {
+      await expect(readProject(path)).rejects.toMatchObject({
+        code: 'SOURCE_UNREADABLE',
+        message: expect.stringContaining('permission denied'),
+      })
+    }
+    chmodSync(join(root, 'closed'), 0o700)
   })
 
   test('reads no pipes, folders and links that lead outside the project', async () => {

@@ -123,14 +123,22 @@ test('deps names the line of a broken lock file', async () => {
   expect(stderr).toContain('line 2')
 })
 
-test('deps in a folder without a project says so', async () => {
+test.each([[], ['--add']])('deps %s in a folder without a project says so', async (...args) => {
   sandbox.write({ 'app/README.md': '# Empty\n' })
-  const { code, stderr } = await deps()
-  expect(code).toBe(0)
-  expect(stderr).toContain('no lock file or manifest was found')
-  const added = await deps('--add')
-  expect(added.code).toBe(2)
-  expect(added.stderr).toContain('has no lock file or manifest')
+  const { code, stdout, stderr } = await deps(...args)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('has no lock file or manifest')
+})
+
+test('deps says which packages it leaves out, and what a user can do', async () => {
+  const dependencies = { lamp: '^1.0.0', wick: 'git+https://git.example/wick.git' }
+  sandbox.write({ 'app/package.json': JSON.stringify({ name: 'tower', dependencies }) })
+  for (const args of [[], ['--add']]) {
+    const { stderr } = await deps(...args)
+    expect(stderr).toContain('left out: wick: it comes from a repository')
+    expect(stderr).toContain('no exact version is known of lamp: write a lock file or install the packages')
+    expect(stderr).not.toContain('more;')
+  }
 })
 
 test('deps takes in modules of Go from the module cache, and says which are not installed', async () => {

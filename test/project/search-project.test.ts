@@ -52,12 +52,23 @@ test('the name of a package alone means the version of the project', async () =>
   expect(sourcesOf(await ask(undefined, 'light', { sources: ['lamp'] }))).toEqual(['lamp@4.0.2'])
 })
 
-test.each(['How do I light the lamp in lamp 4?', 'light with lamp@4.0', 'lamp v4 light'])(
-  'the question %s gets the version that it names',
-  async (question) => {
-    expect(sourcesOf(await ask('/projects/old', question))).toEqual(['lamp@4.0.2'])
-  },
-)
+test.each([
+  'How do I light the lamp in lamp 4?',
+  'light with lamp@4.0',
+  'lamp v4 light',
+  'lamp (v4): light it',
+  'lamp 4.x light',
+  'lamp-4 light',
+  'lamp version 4 light',
+  'Light it, in version 4 of the lamp',
+])('the question %s gets the version that it names', async (question) => {
+  expect(sourcesOf(await ask('/projects/old', question))).toEqual(['lamp@4.0.2'])
+})
+
+test('a question that names both versions gets both', async () => {
+  const answer = await ask('/projects/new', 'How do I light it when I move from lamp 3 to lamp 4?')
+  expect(sourcesOf(answer).toSorted()).toEqual(['lamp@3.1.0', 'lamp@4.0.2'])
+})
 
 test('says that a version which the question names is not there', async () => {
   const answer = await ask('/projects/old', 'How do I light the lamp in lamp 2?')
@@ -65,7 +76,7 @@ test('says that a version which the question names is not there', async () => {
   expect(answer.notices).toContain('lamp 2 is not in the library; the project uses lamp@3.1.0')
 })
 
-test.each(['light the lamp 5 times', 'Wait with the lamp 300 ms'])(
+test.each(['light the lamp 5 times', 'Wait with the lamp 300 ms', 'lamp - 3 wicks', 'the old-lamp 3'])(
   'the number in %s is no version',
   async (question) => {
     expect((await ask('/projects/new', question)).notices).toEqual([])

@@ -2,10 +2,12 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { packageFolders } from '../../config.ts'
 import { PharosError } from '../../core/errors.ts'
+import { writeList } from '../../core/text/list.ts'
 import type { Library } from '../../library/library.ts'
 import type { ProjectPackage, ProjectPackages } from '../../library/ports/projects.ts'
 import { registryUrlOf } from '../../library/ports/registries.ts'
 import {
+  adviseUnlocked,
   choosePackages,
   createUseCheck,
   listWanted,
@@ -63,6 +65,7 @@ export function addDeps(program: Command, streams: Streams): void {
       const project = await openProjectReader(packageFolders(), projectSettingsOf(configOf(command), path)).read(
         folder ?? '.',
       )
+      requireFiles(project)
       for (const note of project.notes) crawling.terminal.note(printableLine(note))
       const chosen = choosePackages(project.packages, flags)
       if (flags.add === true || flags.sync === true) await take(crawling, project, chosen)
@@ -89,18 +92,19 @@ async function list(
   const { packages: states } = await planProject(library, project, listWanted(chosen), () => true)
   const stateOf = new Map(states.map((state) => [state.wanted.address, state]))
   const rows = chosen.map((one) => writeRow(one, one.address === null ? undefined : stateOf.get(one.address)))
-  terminal.answer(alignColumns([['package', 'version', 'use', 'documentation', 'library'], ...rows]).join('\n'), {
+  const table =
+    rows.length === 0 ? [] : alignColumns([['package', 'version', 'use', 'documentation', 'library'], ...rows])
+  terminal.answer(table.join('\n'), {
     project: project.name,
     folder: project.folder,
     files: project.files,
     packages: chosen.map((one) => packageRecord(one, one.address === null ? undefined : stateOf.get(one.address))),
     skipped: project.skipped,
   })
-  for (const { name, reason } of project.skipped) terminal.note(printableLine(`left out: ${name}: ${reason}`))
+  noteSkipped(terminal, project, chosen)
   const missing = states.filter(({ state }) => state !== 'ready').length
-  const from = project.files.length === 0 ? 'no lock file or manifest was found' : `from ${project.files.join(', ')}`
-  const shown = `${countOf(chosen.length, 'package')} of ${project.packages.length}${flags.all === true ? '' : '; --all and --dev show more'}`
-  terminal.note(printableLine(`${shown}; ${from}`))
+  const shown = `${countOf(chosen.length, 'package')} of ${project.packages.length}${adviseFilter(project.packages, flags)}`
+  terminal.note(printableLine(`${shown}; from ${project.files.join(', ')}`))
   for (const { source, documentation } of await offerForProject(library, { packages: states })) {
     for (const line of writeDocumentationAdvice(source, documentation, await hintFor(source))) terminal.note(line)
   }
@@ -109,6 +113,22 @@ async function list(
     terminal.note(`${countOf(absent, 'module')} of Go not installed, so not readable: run \`go mod download\` first`)
   }
   if (missing > 0) terminal.note(`${missing} not in the library: add --add to take them in`)
+}
+
+/** The options that show more packages. */
+function adviseFilter(packages: readonly ProjectPackage[], { all, dev }: DepsFlags): string {
+  const names = [
+    ...(all !== true && packages.some(({ isDirect }) => !isDirect) ? ['--all'] : []),
+    ...(dev !== true && packages.some(({ isDev }) => isDev) ? ['--dev'] : []),
+  ]
+  return names.length === 0 ? '' : `; ${writeList(names)} ${names.length === 1 ? 'shows' : 'show'} more`
+}
+
+/** Tells what of the project cannot be taken in. */
+function noteSkipped(terminal: Terminal, { skipped }: ProjectPackages, chosen: readonly ProjectPackage[]): void {
+  for (const { name, reason } of skipped) terminal.note(printableLine(`left out: ${name}: ${reason}`))
+  const advice = adviseUnlocked(chosen)
+  if (advice !== undefined) terminal.note(printableLine(advice))
 }
 
 function writeRow(
@@ -155,7 +175,7 @@ async function take(
   const { syncProject } = await import('../../library/projects/sync-project.ts')
   const { name, folder } = project
   let failed = 0
-  requireFiles(project)
+  noteSkipped(terminal, project, chosen)
   for await (const event of syncProject(
     library,
     project,

@@ -1,5 +1,6 @@
 import { usageError } from '../../core/errors.ts'
 import { escapeRegExp } from '../../core/escape-reg-exp.ts'
+import { writeList } from '../../core/text/list.ts'
 import { packageTitle, parsePackageUrl, typesPackageOf } from '../../core/url/package-url.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { ProjectPackage, ProjectPackages } from '../ports/projects.ts'
@@ -50,6 +51,16 @@ export function requireFiles({ files, folder }: Pick<ProjectPackages, 'files' | 
   if (files.length > 0) return
   throw usageError(`${folder} has no lock file or manifest that can be read: name the folder of a project`)
 }
+
+/** What a user can do about packages that cannot be read because no exact version is known; undefined if there are none. */
+export function adviseUnlocked(packages: readonly ProjectPackage[]): string | undefined {
+  const names = packages.flatMap(({ name, version }) => (version === null ? [name] : []))
+  if (names.length === 0) return undefined
+  const shown = names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), `${names.length - MAX_NAMES} more`] : names
+  return `no exact version is known of ${writeList(shown)}: write a lock file or install the packages, then run this again`
+}
+
+const MAX_NAMES = 5
 
 /** The packages that can be read. */
 export function listWanted(packages: readonly ProjectPackage[]): WantedPackage[] {

@@ -64,26 +64,43 @@ interface NamedVersion {
   readonly found: readonly Source[]
 }
 
-/**
- * The other version of a package of the project that a question names: `zod@3.22`, `zod v3`, `in zod 3?`. A number inside of a sentence counts
- * only if the library has such a version: `retry 3 times` names none.
- */
+/** The other version of a package of the project that a question names, with the version of the project if the question names both. */
 function findNamedVersion(query: string, own: readonly Source[], all: readonly Source[]): NamedVersion | undefined {
   for (const source of own) {
-    const title = titleOf(source.url)
-    const pattern = new RegExp(
-      `(?<![\\w/@-])${escapeRegExp(title)}(?:\\.js)?([@\\s]\\s*v?)(\\d+(?:\\.\\d+)*)(?![\\w.-]*\\w)`,
-      'i',
-    )
-    const match = pattern.exec(query)
-    const [, sign = '', version] = match ?? []
-    if (match === null || version === undefined || isVersion(source.version, version)) continue
+    const name = titleOf(source.url)
+    const versions = listVersions(query, name)
+    const others = versions.filter(({ version }) => !isVersion(source.version, version))
     const same = all.filter(({ url }) => withoutVersion(url) === withoutVersion(source.url))
-    const found = same.filter((other) => isVersion(other.version, version))
-    const isCertain = /[@v]/i.test(sign) || /^\s*(?:[?.!,;:)]|$)/.test(query.slice(match.index + match[0].length))
-    if (found.length > 0 || isCertain) return { name: title, version, own: source, found }
+    for (const { version, isCertain } of others) {
+      const found = same.filter((other) => isVersion(other.version, version))
+      if (found.length === 0 && !isCertain) continue
+      const both = found.length > 0 && others.length < versions.length ? [...found, source] : found
+      return { name, version, own: source, found: both }
+    }
   }
   return undefined
+}
+
+/**
+ * The versions of a package that a question names: `zod@3.22`, `zod (v3)`, `zod 3.x`, `version 3 of zod`, `in zod 3?`. A number inside of a
+ * sentence counts only if the library has such a version: `retry 3 times` names none.
+ */
+function listVersions(query: string, title: string): { readonly version: string; readonly isCertain: boolean }[] {
+  const name = title.split('-').map(escapeRegExp).join('[-\\s]')
+  const version = '(\\d+(?:\\.\\d+)*)(?:\\.x)*'
+  const sign = '(@\\s*v?|-v?|[\\s(]+(?:version\\s+|v\\s*)?)'
+  const after = new RegExp(`(?<![\\w/@-])${name}(?:\\.js)?${sign}${version}(?![\\w.-]*\\w)`, 'gi')
+  const before = new RegExp(
+    `(?<![\\w.@-])(?:version\\s+|v\\s*)${version}\\s+of\\s+(?:the\\s+)?${name}(?![\\w/-])`,
+    'gi',
+  )
+  return [
+    ...[...query.matchAll(after)].map(({ 0: text, 1: between = '', 2: number = '', index }) => ({
+      version: number,
+      isCertain: /[@v]/i.test(between) || /^\s*(?:[?.!,;:)]|$)/.test(query.slice(index + text.length)),
+    })),
+    ...[...query.matchAll(before)].map(([, number = '']) => ({ version: number, isCertain: true })),
+  ]
 }
 
 /** Whether a version is the given one, or one of its line: `3.22.4` is of `3` and of `3.22`. */

@@ -29,13 +29,15 @@ export const syncProject: Tool = createTool({
   async run(args, { library, project, signal, progress }) {
     if (project === undefined) throw usageError('this server belongs to no project')
     const packages = await project.read()
-    const { choosePackages, createUseCheck, listWanted, requireFiles } = await import(
+    const { adviseUnlocked, choosePackages, createUseCheck, listWanted, requireFiles } = await import(
       '../../library/projects/choose-packages.ts'
     )
     const { syncProject: sync } = await import('../../library/projects/sync-project.ts')
     const { titleOf } = await import('../../library/projects/plan-project.ts')
     requireFiles(packages)
-    const wanted = listWanted(choosePackages(packages.packages, args))
+    const chosen = choosePackages(packages.packages, args)
+    const wanted = listWanted(chosen)
+    const unlocked = adviseUnlocked(chosen)
     const isUsed = createUseCheck(packages.packages)
     const read: string[] = []
     const failed: string[] = []
@@ -55,6 +57,8 @@ export const syncProject: Tool = createTool({
     const lines = [
       `${oneLine(name)}: ${countOf(read.length, 'package')} read, ${ready} already in the library.`,
       ...failed.map((problem) => `Could not be read: ${problem}`),
+      ...packages.skipped.map(({ name: left, reason }) => oneLine(`Left out: ${left}: ${reason}`)),
+      ...(unlocked === undefined ? [] : [oneLine(`Left out: ${unlocked}`)]),
       ...unused.map((label) => `No longer used: ${oneLine(label)}`),
       ...offers.flatMap((offer) => writeDocumentation(offer, false)),
     ]

@@ -3,9 +3,9 @@ import { entriesOf, fieldOf, listOf, textOf } from '../../core/json/fields.ts'
 import { isJsonObject } from '../../core/json/is-json-object.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
 import { findReachable } from './find-reachable.ts'
-import { readNpmDependencies } from './npm-manifest.ts'
+import { moduleFolder, readNpmDependencies } from './npm-manifest.ts'
 import { parseNpmSpecifier } from './npm-specifier.ts'
-import { createPackageList } from './package-list.ts'
+import { createPackageList, type PackageFacts } from './package-list.ts'
 import { createLockfileError, parseJson } from './parse-syntax.ts'
 
 /** A package of a `bun.lock`. Its key is the path of names under which it is installed: `b`, or `a/b` if `a` has a `b` of its own. */
@@ -24,7 +24,7 @@ export function parseBunLock(lock: ProjectFile): Lockfile {
   const workspaces = entriesOf(fieldOf(value, 'workspaces'))
   if (workspaces.length === 0) throw createLockfileError(lock, 'it has no workspaces')
   const packages = readPackages(fieldOf(value, 'packages'))
-  const asked = new Map<string, string | undefined>()
+  const asked = new Map<string, Pick<PackageFacts, 'range' | 'folder'>>()
   const productionRoots: string[] = []
   for (const [folder, member] of workspaces) {
     // What only a member uses is installed below its name.
@@ -32,7 +32,11 @@ export function parseBunLock(lock: ProjectFile): Lockfile {
     for (const { name, specifier, isDev } of readNpmDependencies(member)) {
       const key = findInstalled(packages, from, name)
       if (key === undefined) continue
-      if (asked.get(key) === undefined) asked.set(key, findRange(value, name, specifier))
+      const known = asked.get(key)
+      asked.set(key, {
+        range: known?.range ?? findRange(value, name, specifier),
+        folder: known?.folder ?? moduleFolder(folder, name),
+      })
       if (!isDev) productionRoots.push(key)
     }
   }
@@ -46,7 +50,8 @@ export function parseBunLock(lock: ProjectFile): Lockfile {
     if (parsed.kind === 'elsewhere') list.skip(name, parsed.reason)
     else {
       const isDirect = asked.has(key)
-      list.add({ name, version: origin, range: asked.get(key), isDirect, isDev: !inProduction.has(key), hashes })
+      const found = asked.get(key) ?? { folder: folderOf(key) }
+      list.add({ name, version: origin, isDirect, isDev: !inProduction.has(key), hashes, ...found })
     }
   }
   return list.finish()
@@ -74,6 +79,13 @@ function findInstalled(packages: ReadonlyMap<string, BunPackage>, from: string, 
     if (packages.has(`${parent}/${name}`)) return `${parent}/${name}`
   }
   return packages.has(name) ? name : undefined
+}
+
+/** `a/@scope/b` → `node_modules/a/node_modules/@scope/b`. That is where it is if nothing else in the path is a member. */
+function folderOf(key: string): string {
+  const parent = parentOf(key)
+  const name = parent === '' ? key : key.slice(parent.length + 1)
+  return moduleFolder(parent === '' ? '' : folderOf(parent), name)
 }
 
 /** `a/@scope/b` → `a`, `@scope/b` → `` */

@@ -148,12 +148,13 @@ describe('cycles', () => {
 
 describe('errors name the file, the line and the problem', () => {
   test.each([
-    ['package-lock.json', '{\n  "lockfileVersion": 3,\n  oops\n}', 'line 3: it is not valid JSON'],
+    ['package-lock.json', '{\n  "lockfileVersion": 3,\n  oops\n}', 'line 3: it is not valid JSON (unexpected o)'],
+    ['package-lock.json', '{\n  "lockfileVersion": 3,\n', 'line 3: it is not valid JSON (it ends too early)'],
+    ['package-lock.json', '', 'it is empty'],
     ['package-lock.json', '{}', 'it has no lockfileVersion, packages or dependencies'],
     ['bun.lock', '{\n  // fine\n  "workspaces": {"a" 1}\n}', 'line 3: it is not valid JSON'],
     ['pnpm-lock.yaml', "lockfileVersion: '9.0'\n\npackages:\n  'a@1.0.0: {}\n  b: 1\n", 'line 4: a quote is missing'],
     ['pnpm-lock.yaml', 'lockfileVersion: 4\n', 'it has no lockfileVersion of 5 or more'],
-    ['yarn.lock', '# yarn lockfile v1\n\n<<<<<<< HEAD\na@1:\n', 'line 3: it has conflicts of a merge'],
     ['yarn.lock', 'a@^1:\n  resolved "x"\n', 'there is no version of a@^1'],
     ['poetry.lock', '[[package]]\nname = "a"\nversion = \n', 'line 3: it is not valid TOML'],
     ['requirements.txt', 'a==1\n\nnot a requirement\n', 'line 3: this is not a requirement of pip'],

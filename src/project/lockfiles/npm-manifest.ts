@@ -1,3 +1,4 @@
+import { posix } from 'node:path'
 import { fieldOf, textEntriesOf, textOf, textsOf } from '../../core/json/fields.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
 import { exactNpmVersion, parseNpmSpecifier } from './npm-specifier.ts'
@@ -11,10 +12,17 @@ export interface NpmDependency {
   readonly isDev: boolean
 }
 
+/** The folder in which a member of a workspace has a package by the name of its dependency, if no folder above it has the package. */
+export function moduleFolder(member: string, name: string): string {
+  return member === '' || member === '.' ? `node_modules/${name}` : `${member}/node_modules/${name}`
+}
+
 /** What a `package.json` says. */
 export interface NpmManifest {
   readonly name: string | undefined
   readonly dependencies: readonly NpmDependency[]
+  /** Folder of the file, relative to the project. */
+  readonly folder: string
   /** Globs of the folders of workspace members. */
   readonly workspaces: readonly string[]
 }
@@ -27,12 +35,15 @@ export function parseNpmManifests(files: readonly ProjectFile[]): Lockfile {
   const list = createPackageList('npm')
   const manifests = files.map(parseNpmManifest)
   const members = new Set(manifests.map((one) => one.name))
-  for (const { dependencies } of manifests) {
+  for (const { dependencies, folder: member } of manifests) {
     for (const { name, specifier, isDev } of dependencies) {
       const asked = parseNpmSpecifier(name, specifier)
       if (members.has(name) || asked.kind === 'workspace') continue
       if (asked.kind === 'elsewhere') list.skip(name, asked.reason)
-      else list.add({ ...asked, version: exactNpmVersion(asked.range), isDirect: true, isDev })
+      else {
+        const folder = moduleFolder(member, name)
+        list.add({ ...asked, version: exactNpmVersion(asked.range), isDirect: true, isDev, folder })
+      }
     }
   }
   return list.finish()
@@ -44,6 +55,7 @@ export function parseNpmManifest(file: ProjectFile): NpmManifest {
   const workspaces = fieldOf(value, 'workspaces')
   return {
     name: textOf(value, 'name'),
+    folder: posix.dirname(file.path),
     dependencies: readNpmDependencies(value),
     workspaces: [...textsOf(workspaces), ...textsOf(fieldOf(workspaces, 'packages'))],
   }

@@ -17,7 +17,9 @@ export function parseJson(file: ProjectFile): unknown {
     try {
       return JSON.parse(text)
     } catch (cause) {
-      throw createLockfileError(file, 'it is not valid JSON', { line: findJsonErrorLine(text), cause })
+      if (text.trim() === '') throw createLockfileError(file, 'it is empty', { cause })
+      const { line, problem } = findJsonError(text)
+      throw createLockfileError(file, `it is not valid JSON${problem}`, { line, cause })
     }
   }
 }
@@ -48,13 +50,16 @@ export function createLockfileError(
   )
 }
 
-function findJsonErrorLine(text: string): number | undefined {
+function findJsonError(text: string): { readonly line?: number; readonly problem: string } {
   try {
     scanJson(text)
-    return undefined
+    return { problem: '' }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error
-    return countLines(text, error.offset)
+    const { offset } = error
+    const found = String.fromCodePoint(text.codePointAt(offset) ?? 0)
+    const problem = offset >= text.length ? 'it ends too early' : `unexpected ${found}`
+    return { line: countLines(text, offset), problem: ` (${problem})` }
   }
 }
 

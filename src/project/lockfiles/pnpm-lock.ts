@@ -3,9 +3,10 @@ import { type Integrity, parseSri } from '../../core/integrity.ts'
 import { entriesOf, fieldOf, textOf } from '../../core/json/fields.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
 import { findReachable } from './find-reachable.ts'
+import { moduleFolder } from './npm-manifest.ts'
 import { parseNpmSpecifier } from './npm-specifier.ts'
 import { FROM_FOLDER, FROM_GIT, FROM_URL } from './origins.ts'
-import { createPackageList } from './package-list.ts'
+import { createPackageList, type PackageFacts } from './package-list.ts'
 import { createLockfileError } from './parse-syntax.ts'
 import { parseYaml } from './yaml-syntax.ts'
 
@@ -30,7 +31,7 @@ export function parsePnpmLock(lock: ProjectFile): Lockfile {
   const nodes = format >= 9 ? new Map(entriesOf(fieldOf(value, 'snapshots'))) : packages
   const importers = readImporters(value)
 
-  const asked = new Map<string, string | undefined>()
+  const asked = new Map<string, Pick<PackageFacts, 'range' | 'folder'>>()
   const productionRoots: string[] = []
   for (const [folder, dependencies] of importers) {
     for (const { name, reference, specifier, isDev } of dependencies) {
@@ -40,7 +41,11 @@ export function parsePnpmLock(lock: ProjectFile): Lockfile {
       }
       const key = findKey(nodes, name, reference)
       if (key === undefined) continue
-      if (asked.get(key) === undefined) asked.set(key, findRange(value, name, specifier))
+      const known = asked.get(key)
+      asked.set(key, {
+        range: known?.range ?? findRange(value, name, specifier),
+        folder: known?.folder ?? moduleFolder(folder, name),
+      })
       if (!isDev) productionRoots.push(key)
     }
   }
@@ -50,7 +55,7 @@ export function parsePnpmLock(lock: ProjectFile): Lockfile {
     if (reason !== undefined) list.skip(name, reason)
     else {
       const isDirect = asked.has(key)
-      list.add({ name, version, range: asked.get(key), isDirect, isDev: !inProduction.has(key), hashes })
+      list.add({ name, version, isDirect, isDev: !inProduction.has(key), hashes, ...asked.get(key) })
     }
   }
   return list.finish()

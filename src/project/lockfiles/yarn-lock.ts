@@ -2,9 +2,9 @@ import { type Integrity, parseSri } from '../../core/integrity.ts'
 import { entriesOf, fieldOf, textEntriesOf, textOf } from '../../core/json/fields.ts'
 import type { Lockfile, ProjectFile } from '../locked-package.ts'
 import { findReachable } from './find-reachable.ts'
-import { type NpmDependency, parseNpmManifest } from './npm-manifest.ts'
+import { moduleFolder, type NpmDependency, parseNpmManifest } from './npm-manifest.ts'
 import { parseNpmSpecifier } from './npm-specifier.ts'
-import { createPackageList, type PackageList } from './package-list.ts'
+import { createPackageList, type PackageFacts, type PackageList } from './package-list.ts'
 import { createLockfileError } from './parse-syntax.ts'
 import { parseYaml } from './yaml-syntax.ts'
 import { parseYarnSyntax } from './yarn-syntax.ts'
@@ -89,40 +89,48 @@ function readEntry(lock: ProjectFile, key: string, value: unknown, specifier: st
   return { name: asked.kind === 'registry' ? asked.name : name, version, origin: specifier, dependencies, hashes }
 }
 
-/** What the project and its members ask for: the range by entry, and the entries that are not only for development. */
+/** What the project and its members ask for: range and folder by entry, and the entries that are not only for development. */
 interface Asked {
-  readonly ranges: ReadonlyMap<YarnEntry, string | undefined>
+  readonly facts: ReadonlyMap<YarnEntry, Pick<PackageFacts, 'range' | 'folder'>>
   readonly productionRoots: readonly YarnEntry[]
 }
 
 function findAsked(index: YarnIndex, manifests: readonly ProjectFile[]): Asked {
-  const ranges = new Map<YarnEntry, string | undefined>()
+  const facts = new Map<YarnEntry, Pick<PackageFacts, 'range' | 'folder'>>()
   const productionRoots: YarnEntry[] = []
-  const dependencies: NpmDependency[] = manifests.flatMap((file) => parseNpmManifest(file).dependencies)
+  const dependencies: (NpmDependency & { readonly member: string })[] = manifests.flatMap((file) => {
+    const { dependencies: asked, folder: member } = parseNpmManifest(file)
+    return asked.map((one) => ({ ...one, member }))
+  })
   // Later versions of Yarn list the members. Without the manifests, nothing counts as for development.
   if (manifests.length === 0) {
     for (const { origin, dependencies: asked } of index.entries) {
       if (!origin.startsWith('workspace:')) continue
-      for (const [name, specifier] of asked) dependencies.push({ name, specifier, isDev: false })
+      const member = origin.slice('workspace:'.length)
+      for (const [name, specifier] of asked) dependencies.push({ name, specifier, isDev: false, member })
     }
   }
-  for (const { name, specifier, isDev } of dependencies) {
+  for (const { name, specifier, isDev, member } of dependencies) {
     const asked = parseNpmSpecifier(name, specifier)
     for (const entry of index.find(name, specifier)) {
-      if (ranges.get(entry) === undefined) ranges.set(entry, asked.kind === 'registry' ? asked.range : undefined)
+      const known = facts.get(entry)
+      facts.set(entry, {
+        range: known?.range ?? (asked.kind === 'registry' ? asked.range : undefined),
+        folder: known?.folder ?? moduleFolder(member, name),
+      })
       if (!isDev) productionRoots.push(entry)
     }
   }
-  return { ranges, productionRoots }
+  return { facts, productionRoots }
 }
 
-function addEntries(list: PackageList, index: YarnIndex, { ranges, productionRoots }: Asked): void {
+function addEntries(list: PackageList, index: YarnIndex, { facts, productionRoots }: Asked): void {
   const inProduction = findReachable(productionRoots, ({ dependencies, origin }) =>
     // What a member asks for is known already. Its entry does not tell what is for development.
     origin.startsWith('workspace:') ? [] : dependencies.flatMap(([name, specifier]) => index.find(name, specifier)),
   )
   // Without manifests of Yarn 1, it is unknown what is for development.
-  const isKnown = ranges.size > 0
+  const isKnown = facts.size > 0
   for (const entry of index.entries) {
     const origin = parseNpmSpecifier(entry.name, entry.origin)
     if (origin.kind === 'workspace') continue
@@ -131,10 +139,10 @@ function addEntries(list: PackageList, index: YarnIndex, { ranges, productionRoo
       list.add({
         name: entry.name,
         version: entry.version,
-        range: ranges.get(entry),
-        isDirect: ranges.has(entry),
+        isDirect: facts.has(entry),
         isDev: isKnown && !inProduction.has(entry),
         hashes: entry.hashes,
+        ...facts.get(entry),
       })
     }
   }

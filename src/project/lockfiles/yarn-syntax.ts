@@ -17,7 +17,6 @@ export function* parseYarnSyntax(file: ProjectFile): Generator<[key: string, fie
     line++
     const content = text.trim()
     if (content === '' || content.startsWith('#')) continue
-    if (/^(?:<{7}|={7}|>{7})/.test(text)) throw createLockfileError(file, 'it has conflicts of a merge', { line })
     const indent = text.search(/[^ ]/)
     const words = content.length > MAX_LINE_CHARS ? undefined : readWords(content)
     if (words === undefined) throw createLockfileError(file, 'this is not the syntax of yarn.lock', { line })
