@@ -45,11 +45,12 @@ export function ExplainPanel({ source, url }: { readonly source: string; readonl
 function ReadButton({ source, explanation }: { readonly source: string; readonly explanation: UrlExplanation }) {
   const { row, target } = explanation
   const page = [row, target].find((one) => one?.hasPage === true)
-  return page ? (
+  if (!page) return null
+  return (
     <p>
       <PageLink class="button" source={source} url={page.url} words="Read this page" />
     </p>
-  ) : null
+  )
 }
 
 function AddressHistory({ explanation }: { readonly explanation: UrlExplanation }): JSX.Element {
