@@ -133,7 +133,10 @@ describe('an explanation', () => {
     const now = clock.now()
     const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
     const run = { id: newId(), sourceId: source.id, kind: 'recrawl', state: 'running', options } as const
-    await store.beginCrawl({ ...run, runner: null, startedAt: now, heartbeatAt: now, endedAt: null, summary: null }, 1000)
+    await store.beginCrawl(
+      { ...run, runner: null, startedAt: now, heartbeatAt: now, endedAt: null, summary: null },
+      1000,
+    )
     expect(await readIncomplete()).toBe('it has not ended yet')
   })
 })

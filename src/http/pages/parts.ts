@@ -72,9 +72,10 @@ export function writeMoment(at: number | null, field = 'at'): Html {
 }
 
 /** Colors of status words; other words are gray. */
-const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info'>> = {
+const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info' | 'limit'>> = {
   running: 'info',
   done: 'good',
+  'page limit': 'limit',
   failed: 'bad',
   stopped: 'warn',
   cancelled: 'warn',

@@ -57,7 +57,7 @@ export interface UnknownAddress {
   readonly isAddress: boolean
   /** The stored page with the most similar address. */
   readonly nearest: string | null
-  /** What the scope of each source says about the address; sources at its host come first. */
+  /** What the scopes of sources say about the address: of those at its host, or else of others. Scopes that admit it come first. */
   readonly scopeResults: readonly { readonly source: Source; readonly explanation: Explanation }[]
 }
 
@@ -178,14 +178,18 @@ async function describeUnknown(
   host: string,
 ): Promise<UnknownAddress> {
   const isAddress = URL.canParse(url)
-  const hostRank = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
-  const sites = sources.filter((source) => !isTree(source)).toSorted((a, b) => hostRank(a) - hostRank(b))
-  const scopeResults = isAddress
-    ? await Promise.all(
-        sites.slice(0, MAX_SOURCES).map(async (source) => {
-          return { source, explanation: await explainUrl(library, source, url) }
-        }),
-      )
-    : []
-  return { isAddress, nearest: (await findNearestPage(library, sources, url)) ?? null, scopeResults }
+  const sites = isAddress ? sources.filter((source) => !isTree(source)) : []
+  const onHost = sites.filter(({ siteUrl }) => URL.parse(siteUrl)?.host === host)
+  const scopeResults = await Promise.all(
+    // Every source of another site gives the same reason, which explains nothing if there are sources of this site.
+    (onHost.length > 0 ? onHost : sites).slice(0, MAX_SOURCES).map(async (source) => {
+      return { source, explanation: await explainUrl(library, source, url) }
+    }),
+  )
+  const refusalRank = ({ explanation: { refusal } }: { readonly explanation: Explanation }) => Number(refusal !== null)
+  return {
+    isAddress,
+    nearest: (await findNearestPage(library, sources, url)) ?? null,
+    scopeResults: scopeResults.toSorted((a, b) => refusalRank(a) - refusalRank(b)),
+  }
 }

@@ -118,7 +118,8 @@ function DiscoveryNote({ row, discovery }: { readonly row: Row; readonly discove
   return (
     <>
       {discovery ?? row.discovery}
-      {foundOn === null ? null : <> on {foundOn}</>}, {countOf(depth, 'link')} from the start
+      {foundOn === null ? null : <> on {foundOn}</>}
+      {row.discovery === 'folder' ? null : `, ${countOf(depth, 'link')} from the start`}
     </>
   )
 }
