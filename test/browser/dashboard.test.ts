@@ -524,7 +524,7 @@ describe('the dashboard', () => {
     await openPage('#/sources')
     await page.getByRole('link', { name: 'limited', exact: true }).click()
     await page.getByText(note).waitFor()
-    await page.getByLabel('Part of the address').fill('/unseen')
+    await page.getByLabel('Part of the address').fill('/limited/unseen')
     await page.getByRole('button', { name: 'Explain this address' }).click()
     await page.getByText('the last crawl did not see everything: it stopped at its page limit of 3').waitFor()
     await page.keyboard.press('Escape')
@@ -539,6 +539,27 @@ describe('the dashboard', () => {
     for (const count of ['0', '6'])
       await runs.locator('[data-label="Not read"]').getByText(count, { exact: true }).first().waitFor()
     expect(problems).toEqual([])
+  })
+
+  test('ends the pause of a host that asked to wait, and its crawl goes on', async () => {
+    const paths = ['/1', '/2', '/3']
+    const refusals = paths.map((path) => [path, { status: 429, headers: { 'retry-after': '300' } }] as const)
+    const busy = await openSite({ '/': pageOf('Busy', paths), ...Object.fromEntries(refusals) })
+    try {
+      await server.post('/api/sources', { url: `${busy.origin}/`, name: 'busy' })
+      const read = () => server.get('/api/sources/busy') as Promise<{ waiting: unknown[]; pages: number }>
+      await until(read, ({ waiting }) => waiting.length > 0, PATIENCE.timeout)
+      for (const path of paths) busy.pages.set(path, pageOf(`Page ${path}`))
+      await openPage('#/')
+      const matter = page.locator('[data-matter="paused"]')
+      await matter.getByText('The crawl goes on by itself then.').waitFor()
+      await matter.getByRole('button', { name: 'Continue now' }).click()
+      await until(read, ({ pages }) => pages === 4, PATIENCE.timeout)
+      await matter.waitFor({ state: 'detached' })
+      expect(problems).toEqual([])
+    } finally {
+      await busy.close()
+    }
   })
 
   test('refuses a history crawl and lists the missing milestones, plans a crawl, and shows live what the plan learns', async () => {

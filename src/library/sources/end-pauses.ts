@@ -9,6 +9,9 @@ export async function endPauses(
 ): Promise<readonly string[]> {
   const now = clock.now()
   const hosts = await store.listHeldHosts(id, now, now)
-  for (const host of hosts) await store.changeClock(host, now, (held) => endBackOff(held, now))
+  for (const host of hosts) {
+    await store.changeClock(host, now, (held) => endBackOff(held, now))
+    await store.clearDelays(id, host)
+  }
   return hosts
 }
