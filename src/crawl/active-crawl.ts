@@ -107,6 +107,7 @@ export class ActiveCrawl {
     return {
       ...{ visited, indexed, unchanged, skipped, failed, bytes, own },
       queued: states.pending + states.leased,
+      maxPages: run.scope.maxPages ?? undefined,
       current: requests.listInProgress(now),
       isPaused: ports.control?.isPaused === true,
       hasRobots: robots.isKnown(site.url),

@@ -110,6 +110,8 @@ export interface CrawlProgress {
   readonly own?: { readonly visited: number; readonly bytes: number }
   /** Rows still to be fetched. */
   readonly queued: number
+  /** The page limit of the run. @default none */
+  readonly maxPages?: number | undefined
   /** Addresses being fetched, and for how long. */
   readonly current: readonly { readonly url: string; readonly ageMs: number }[]
   /** Whether the crawl is paused by the user. */

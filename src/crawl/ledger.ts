@@ -287,6 +287,8 @@ export interface VisitLedger {
   ): Promise<number>
   /** Fails every pending row of a host, and returns their number. Their pages stay. */
   failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>
+  /** Makes the pending rows of a host due now, and returns the number of those that had to wait. */
+  clearDelays(sourceId: string, host: string): Promise<number>
   /** Makes rows pending again, and returns their number. */
   requeue(sourceId: string, crawlId: string, which: RequeueSelection, now: number): Promise<number>
   /**

@@ -53,7 +53,8 @@ export class FrameWriter {
   }
 
   get progress(): ProgressFrame {
-    const { visited, indexed, unchanged, skipped, failed, bytes, own, queued, current, hosts, latencies } = this.#state
+    const { visited, indexed, unchanged, skipped, failed, bytes, own, queued, maxPages, current, hosts, latencies } =
+      this.#state
     const domain = hosts.find(({ host }) => host === this.#domain)
     return {
       ...{ visited, unchanged, skipped, bytes, own },
@@ -62,6 +63,7 @@ export class FrameWriter {
       saved: indexed,
       errors: failed,
       queueSize: queued,
+      maxPages,
       unread: this.#unread,
       currentDownloadsCount: current.length,
       currentDownloads: current.slice(0, MAX_CURRENT_DOWNLOADS),

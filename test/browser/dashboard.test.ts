@@ -411,8 +411,20 @@ describe('the dashboard', () => {
     const facts = page.locator('.source-facts')
     await facts.getByText('archive', { exact: true }).waitFor()
     expect(await facts.getByText('in docs').count()).toBe(1)
-    await page.getByText('/docs/v1/fuel.md', { exact: true }).waitFor()
+    expect(await page.title()).toBe('manual.zip · Pharos')
+    await page.getByText('/docs/v1/fuel.md', { exact: true }).click()
+    // A browser cannot open a file of an archive, so only the reader does.
+    const panel = page.getByRole('complementary')
+    await panel.getByText('in the folder', { exact: true }).waitFor()
+    expect(await panel.locator('a[target=_blank]').count()).toBe(0)
     await takeScreenshots('archive')
+    await panel.getByRole('link', { name: 'Read this page' }).click()
+    await page.getByRole('heading', { name: 'Fuel', level: 1 }).waitFor()
+    expect(await page.getByRole('link', { name: 'Original page' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Why is it here?' }).click()
+    await page.getByText('its content was indexed').first().waitFor()
+    await page.goBack()
+    await page.goBack()
     await facts.getByRole('link', { name: 'duplicates' }).click()
     await page.getByText('1 group of 2 pages among 2 pages').waitFor(PATIENCE)
     expect(await page.locator('.duplicates li').allTextContents()).toEqual([
@@ -512,6 +524,11 @@ describe('the dashboard', () => {
     await openPage('#/sources')
     await page.getByRole('link', { name: 'limited', exact: true }).click()
     await page.getByText(note).waitFor()
+    await page.getByLabel('Part of the address').fill('/limited/unseen')
+    await page.getByRole('button', { name: 'Explain this address' }).click()
+    await page.getByText('the last crawl did not see everything: it stopped at its page limit of 3').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Part of the address').fill('')
     await page.getByRole('button', { name: 'Continue without limit' }).click()
     await page.getByText('complete', { exact: true }).first().waitFor()
     expect(await server.get('/api/sources/limited')).toMatchObject({ pages: 9, partial: null })
@@ -522,6 +539,27 @@ describe('the dashboard', () => {
     for (const count of ['0', '6'])
       await runs.locator('[data-label="Not read"]').getByText(count, { exact: true }).first().waitFor()
     expect(problems).toEqual([])
+  })
+
+  test('ends the pause of a host that asked to wait, and its crawl goes on', async () => {
+    const paths = ['/1', '/2', '/3']
+    const refusals = paths.map((path) => [path, { status: 429, headers: { 'retry-after': '300' } }] as const)
+    const busy = await openSite({ '/': pageOf('Busy', paths), ...Object.fromEntries(refusals) })
+    try {
+      await server.post('/api/sources', { url: `${busy.origin}/`, name: 'busy' })
+      const read = () => server.get('/api/sources/busy') as Promise<{ waiting: unknown[]; pages: number }>
+      await until(read, ({ waiting }) => waiting.length > 0, PATIENCE.timeout)
+      for (const path of paths) busy.pages.set(path, pageOf(`Page ${path}`))
+      await openPage('#/')
+      const matter = page.locator('[data-matter="paused"]')
+      await matter.getByText('The crawl goes on by itself then.').waitFor()
+      await matter.getByRole('button', { name: 'Continue now' }).click()
+      await until(read, ({ pages }) => pages === 4, PATIENCE.timeout)
+      await matter.waitFor({ state: 'detached' })
+      expect(problems).toEqual([])
+    } finally {
+      await busy.close()
+    }
   })
 
   test('refuses a history crawl and lists the missing milestones, plans a crawl, and shows live what the plan learns', async () => {

@@ -5,12 +5,15 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
+import { importChunks } from '../../src/library/import/import-chunks.ts'
+import { parseImport } from '../../src/library/import/parse-import.ts'
 import { isLong } from '../faults/bounded.ts'
 import type { PageFixture } from '../http/page-fixture.ts'
 import {
   attackOn,
   emitHostileEvents,
   HOSTILE_JOB,
+  HOSTILE_MARKDOWN,
   HOSTILE_RUN,
   hostilePaths,
   hostileViews,
@@ -102,6 +105,12 @@ function firstOf(places: readonly ShownPage[], kindOf: (path: string) => string)
   return [...byKind.values()].flatMap((alike) => alike.slice(0, 1))
 }
 
+/** Pages that show no text of the corpus. */
+const OTHER_PAGES: readonly ShownPage[] = [
+  ['/docs', 'HTTP API'],
+  ['/url', 'Enter an address to see its state'],
+]
+
 /** One page of each kind, identified by the first segment of its path and the number of further segments; all pages in a long run. */
 function listPages(): ShownPage[] {
   const kindOf = (path: string) => {
@@ -113,7 +122,7 @@ function listPages(): ShownPage[] {
 
 test('all pages can be read and navigated without scripts, also on a phone', async () => {
   const found = await withPage({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } }, async (page) => {
-    for (const [path, shows] of listPages()) {
+    for (const [path, shows] of [...listPages(), ...OTHER_PAGES]) {
       // The width depends on the style sheet, which may load later than the document.
       await page.goto(origin + path, { waitUntil: 'load' })
       const [words, width] = await page.evaluate<[string, number]>(
@@ -196,6 +205,35 @@ test('no script of the corpus runs in the dashboard, and no deceptive character 
       await page.evaluate(TRIGGER_HANDLERS)
       expect(await page.evaluate(FIND_TRICKS), hash).toEqual([])
       expect(await page.evaluate(FIND_ATTACK), hash).toEqual([undefined, 1])
+    }
+  })
+  expect(found).toEqual([])
+})
+
+test('rendered Markdown runs no script and sends no request, in the reader and in search results', async () => {
+  const url = 'https://chunks.example/raw'
+  const chunk = { text: HOSTILE_MARKDOWN, source_url: url, section_path: '', content_type: 'prose' }
+  // A crawl would clean the raw HTML; an import keeps it.
+  await importChunks(
+    fixture.library,
+    parseImport({ source_url: 'https://chunks.example/', chunks: [{ ...chunk, last_updated: '2026-02-20' }] }),
+  )
+  const places: ShownPage[] = [
+    [`/read?url=${encodeURIComponent(url)}`, '<script>globalThis.pwned="raw block"</script>'],
+    ['/#/search?q=markdownattack&source=chunks.example', 'nobody takes it for an empty one: markdownattack'],
+    [`/read?url=${encodeURIComponent(`${fixture.origin}/raw.md`)}`, '<script>globalThis.pwned="fence"</script>'],
+    ['/#/search?q=markdownattack&path=/raw.md', 'nobody takes it for an empty one: markdownattack'],
+  ]
+  const found = await withPage(null, async (page) => {
+    for (const [path, shows] of places) {
+      await page.goto('about:blank')
+      await page.goto(origin + path)
+      await page.getByText(shows).first().waitFor()
+      expect(await page.locator('main :is(h1, h2, h3, h4)').count(), path).toBeGreaterThan(0)
+      await page.evaluate(TRIGGER_HANDLERS)
+      // Elements and links that would act only later, or when they are clicked, count as well.
+      expect(await page.evaluate(FIND_TRICKS), path).toEqual([])
+      expect(await page.evaluate(FIND_ATTACK), path).toEqual([undefined, 1])
     }
   })
   expect(found).toEqual([])
@@ -410,6 +448,31 @@ test('jobs that begin and end appear in the list', async () => {
     await row.locator('.pill-bad').getByText('failed').waitFor()
     expect(await row.locator('[data-field="events"]').textContent()).toBe('1')
     expect(await row.locator('[data-field="endedAt"]').getAttribute('datetime')).toBe(job.startedAt)
+    const capped = { code: 0, signal: null, endedAt: job.startedAt, status: 'done', unread: 3 }
+    feed.tell('done', job.id, capped)
+    await row.locator('.pill-limit').getByText('page limit').waitFor()
+  })
+  expect(found).toEqual([])
+})
+
+test('a request is tried on the page of the API, and its answer shown as text', async () => {
+  const found = await withPage(null, async (page) => {
+    await page.goto(`${origin}/docs`)
+    const operation = page.locator('details.panel').filter({ hasText: '/api/urls' }).first()
+    await operation.locator('summary').first().click()
+    await operation.getByLabel('limit', { exact: true }).fill('2')
+    await operation.getByRole('button', { name: 'Send' }).click()
+    await operation.getByText(/^200 /).waitFor()
+    const answer = JSON.parse((await operation.getByLabel('Answer').textContent()) ?? '')
+    expect(answer.items).toHaveLength(2)
+    const tones = await page
+      .locator('details.panel > summary .pill')
+      .evaluateAll((pills) => [...new Set(pills.map(({ textContent, className }) => `${textContent} ${className}`))])
+    expect(tones.sort((a, b) => a.localeCompare(b))).toEqual([
+      'DELETE pill pill-bad',
+      'GET pill pill-info',
+      'POST pill pill-good',
+    ])
   })
   expect(found).toEqual([])
 })

@@ -200,6 +200,23 @@ describe('the box behind Ctrl-K', () => {
     await page.getByText('was found for lamps@2.0').waitFor()
   })
 
+  test('takes every key that follows Ctrl-K, and fills in the address of a source to add', async () => {
+    const url = `${site.origin}/oil/barrels`
+    await open('/#/')
+    await page.getByRole('button', { name: 'Search or explain a URL' }).waitFor(PATIENCE)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type(url)
+    const add = page.getByRole('option', { name: 'Add a source that has it' })
+    await add.waitFor(PATIENCE)
+    await page.getByText(`No page ${url} in the library: `).waitFor(PATIENCE)
+    await add.click()
+    const dialog = page.getByRole('dialog', { name: 'Add a source' })
+    await dialog.waitFor(PATIENCE)
+    expect(await dialog.getByLabel('Address').inputValue()).toBe(url)
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    expect(new URL(page.url()).hash).toBe('#/sources')
+  })
+
   test('opens on the server-rendered pages too', async () => {
     await open('/urls')
     await page.keyboard.press('Control+k')

@@ -874,6 +874,18 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await store.listHeldHosts('docs', 10, 700)).toEqual(['c.test', 'z.test'])
     })
 
+    test('makes the pending rows of a host due, and no others', async () => {
+      await offer([foundAddress('/a', { host: 'a.test' }), foundAddress('/b', { host: 'b.test' })])
+      const visits = await lease()
+      for (const leased of visits) await settle(leased, { state: 'pending', reason: 'rate-limited', dueAt: 5000 })
+      expect(visits).toHaveLength(2)
+      expect(await store.clearDelays('docs', 'a.test')).toBe(1)
+      expect(await store.clearDelays('docs', 'a.test')).toBe(0)
+      expect(await store.clearDelays('none', 'b.test')).toBe(0)
+      expect((await store.findRow('docs', at('/a')))?.dueAt).toBeNull()
+      expect((await store.findRow('docs', at('/b')))?.dueAt).toBe(5000)
+    })
+
     test('is due when its host is free, also after a lease expired', async () => {
       await offer([foundAddress('/a')])
       await lease({ now: 100, until: 200 })

@@ -237,6 +237,20 @@ describe('sources', () => {
     expect(unseen).toMatchObject({ isKnown: false, row: null, refusal: { reason: 'off-site' } })
   })
 
+  test('end the pauses of their hosts on request', async () => {
+    const { store } = await server.library()
+    const until = Date.now() + 300_000
+    await store.changeClock('many.example', Date.now(), (clock) => ({ ...clock, heldUntil: until }))
+    const { body: before } = await server.ask('/api/sources/many')
+    expect(before.waiting).toEqual([{ host: 'many.example', until: new Date(until).toISOString() }])
+    const { body, status } = await server.post('/api/sources/many/resume')
+    expect([status, body]).toEqual([200, { hosts: ['many.example'] }])
+    const { body: after } = await server.ask('/api/sources/many')
+    expect(after.waiting).toEqual([])
+    expect((await server.post('/api/sources/many/resume')).body).toEqual({ hosts: [] })
+    await expectRefusal(server.post('/api/sources/nobody/resume'), 404, 'SOURCE_UNKNOWN')
+  })
+
   test('are crawled again on request, each in one crawl at a time', async () => {
     const again = await server.post('/api/sources/lights/refresh', { discover: false, render: 'http' })
     expect(again.status).toBe(202)

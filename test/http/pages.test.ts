@@ -4,6 +4,7 @@ import { readNext } from '../../src/http/pages/login.ts'
 import { TOKENS_CSS } from '../../src/http/pages/tokens.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
+import { NO_PROGRESS } from '../../src/library/jobs/events/frames.ts'
 import type { PlaceHub } from '../../src/library/ports/findings.ts'
 import { page } from '../sites/site.ts'
 import { jobOf, MOMENT, openPageFixture, type PageFixture, queueNote } from './page-fixture.ts'
@@ -138,6 +139,14 @@ describe('queues', () => {
     expect(cellsOf(body, 'Queue')).toEqual(['22222222', '11111111'])
     expect(cellsOf(body, 'Status')).toEqual(['failed', 'done'])
     expect(cellsOf(body, 'Events')).toEqual(['0', '500'])
+  })
+
+  test('a crawl that reached its page limit is not just done', async () => {
+    await fixture.log.change(FIRST, { progress: { ...NO_PROGRESS, unread: 3 } })
+    expect(cellsOf(await get('/queues/ssr'), 'Status')).toEqual(['failed', 'page limit'])
+    expect(await get(`/queues/${FIRST}/ssr`)).toContain('<span class="pill pill-limit" data-field="status">page limit')
+    await fixture.log.change(FIRST, { progress: NO_PROGRESS })
+    expect(cellsOf(await get('/queues/ssr'), 'Status')).toEqual(['failed', 'done'])
   })
 
   test('/queues/latest redirects to the job that ended last', async () => {

@@ -84,7 +84,7 @@ const queueJob = z.looseObject({
 
 export const queues = z.strictObject({
   total: count,
-  items: z.array(queueJob.extend({ events: count, lastEventAt: momentOrNull })),
+  items: z.array(queueJob.extend({ unread: count, events: count, lastEventAt: momentOrNull })),
 })
 
 const cursors = z.strictObject({ nextBefore: z.int().nullable(), prevAfter: z.int().nullable() })

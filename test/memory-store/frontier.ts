@@ -73,6 +73,14 @@ export function failPending(ledger: SourceLedger, host: string, reason: Reason, 
   )
 }
 
+/** Makes the pending rows of a host due now. */
+export function clearDelays(ledger: SourceLedger, host: string): number {
+  return ledger.putEach(
+    (row) => row.host === host && row.state === 'pending' && row.dueAt !== null,
+    (row) => ({ ...row, dueAt: null }),
+  )
+}
+
 /** Counts the open work. A row with an expired lease counts as pending unless its crawl is running. */
 export function countOpen(ledger: SourceLedger, hosts: Hosts, now: number, isRunning: boolean): OpenWork {
   const open = ledger.rows().filter(isOpen)

@@ -17,6 +17,7 @@ import {
 import { Crawls } from './crawls.ts'
 import { recordFoundAddresses } from './found-addresses.ts'
 import {
+  clearDelays,
   clearLongDelays,
   countOpen,
   expireLeases,
@@ -125,6 +126,7 @@ export function createMemoryStore(): LibraryStore {
       crawlId === undefined || crawls.mayWrite(crawlId) ? skipPending(ledgerOf(sourceId), reason, pattern, listed) : 0,
     failPending: async (sourceId, crawlId, host, reason, pattern) =>
       crawls.mayWrite(crawlId) ? failPending(ledgerOf(sourceId), host, reason, pattern) : 0,
+    clearDelays: async (sourceId, host) => clearDelays(ledgerOf(sourceId), host),
     requeue: async (sourceId, crawlId, which) =>
       crawls.mayWrite(crawlId) ? requeueRows(openLedger(sourceId), crawlId, which) : 0,
     requeueOrphanedAliases: async (sourceId, crawlId, since, withUnseen = false) =>

@@ -118,4 +118,25 @@ describe('an explanation', () => {
     await explainUrl(library, source, '/guide/1')
     expect(site.requests).toEqual([])
   })
+
+  test('says why the last crawl may not have seen an unknown address', async () => {
+    const pages = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`/${i}`, page(`Heron ${i}`)]))
+    const site = await openTestSite({ '/': page('Herons', Object.keys(pages)), ...pages })
+    const { library, source, crawl } = await createFixtureOn(site, '/', { scope: { maxPages: 2 } })
+    const { store, newId, clock } = library
+    const readIncomplete = async () => (await explainUrl(library, source, '/unseen')).incomplete
+    expect(await readIncomplete()).toBeNull()
+    await crawl()
+    expect(await readIncomplete()).toBe('it stopped at its page limit of 2')
+    await crawl({ kind: 'recrawl', scope: { maxPages: 100 } })
+    expect(await readIncomplete()).toBeNull()
+    const now = clock.now()
+    const options = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
+    const run = { id: newId(), sourceId: source.id, kind: 'recrawl', state: 'running', options } as const
+    await store.beginCrawl(
+      { ...run, runner: null, startedAt: now, heartbeatAt: now, endedAt: null, summary: null },
+      1000,
+    )
+    expect(await readIncomplete()).toBe('it has not ended yet')
+  })
 })

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { findPage } from '../../src/library/search/find-page.ts'
 import { searchHits } from '../../src/library/search/hits.ts'
+import { describeAddress } from '../../src/library/sources/describe-address.ts'
 import { explainUrl } from '../../src/library/sources/explain.ts'
 import { closeLater } from '../close-later.ts'
 import { statesOf } from '../sites/crawl.ts'
@@ -74,6 +75,11 @@ describe.each(EXTENSIONS)('an archive in a library, %s', (extension) => {
     expect(await explainUrl(library, source, `${source.url}!/tower/passwd.md`)).toMatchObject({
       row: { reason: 'excluded', pattern: 'symbolic links' },
     })
+    const { known, unknown } = await describeAddress(library, url)
+    expect(known).toMatchObject([{ source: { id: source.id }, row: { key: 'tower/fog.md', url } }])
+    expect(unknown).toBeNull()
+    expect((await describeAddress(library, `${source.url}!/tower/mist.md`)).known).toEqual([])
+    expect((await describeAddress(library, 'https://docs.example/fog.md')).known).toEqual([])
 
     const before = await readContent()
     const again = await crawl({ kind: 'recrawl' })

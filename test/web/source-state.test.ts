@@ -86,8 +86,13 @@ describe('the status of a source in the dashboard', () => {
     expect(words({ partial, waiting })).toEqual(['page limit', 'paused'])
     expect(words({ partial, waiting, isRunning: true })).toEqual(['paused'])
     const textOf = (overrides: Partial<SourceItem>) => listMatters(itemOf(overrides), [], now).at(-1)?.text
-    expect(textOf({ partial, waiting })).toMatch(/Continue the crawl after that\.$/)
+    expect(textOf({ partial, waiting })).toMatch(/asked to slow down\.$/)
     expect(textOf({ waiting, isRunning: true })).toMatch(/The crawl goes on by itself then\.$/)
+    const actionOf = (overrides: Partial<SourceItem>) => listMatters(itemOf(overrides), [], now).at(-1)?.action
+    expect(actionOf({ waiting, isRunning: true })).toMatchObject({ verb: 'resume', label: 'Continue now' })
+    expect(actionOf({ partial, waiting })).toMatchObject({ verb: 'retry', label: 'Retry now', endsPauses: true })
+    const left = { cap: null, unread: 0, pending: 7, failed: 0, complete: [{ path: '/api/sources/1/refresh' }] }
+    expect(actionOf({ partial: left, waiting })).toMatchObject({ verb: 'refresh', endsPauses: true })
     const refresh = { every: '1d', everyMs: 1, nextAt: '2026-02-20T09:00:00Z', attempts: 0, problem: null }
     expect(words({ refresh })).toEqual(['due'])
     expect(words({ refresh: { ...refresh, nextAt: '2026-02-20T09:58:30Z' } })).toEqual([])

@@ -92,6 +92,8 @@ export interface ProgressEvent {
   readonly errors: number
   readonly bytes: number
   readonly queueSize: number
+  /** The page limit; missing without one. */
+  readonly maxPages?: number
   readonly currentDownloadsCount?: number
   readonly currentDownloads?: readonly { readonly url: string; readonly ageMs: number }[]
   readonly paused: boolean
@@ -163,6 +165,8 @@ export interface QueueItem {
   readonly startedAt: string | null
   readonly endedAt: string | null
   readonly status: CrawlItem['status']
+  /** Known addresses that were not read because of the page limit. */
+  readonly unread: number
 }
 
 /** `GET /api/crawls/:id`. */
@@ -170,8 +174,7 @@ export interface CrawlDetail {
   /** A readable message about why the crawl failed; null after a success. */
   readonly problem: string | null
   readonly sourceId: string | null
-  /** `unread`: addresses that were not fetched because of the page limit. */
-  readonly metrics: { readonly saved: number; readonly errors: number; readonly unread: number }
+  readonly metrics: { readonly saved: number; readonly errors: number }
   readonly lastProgress: { readonly unchanged?: number } | null
 }
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { writeReaderUrl } from '../../src/core/url/reader-url.ts'
-import { isInnerUrl } from '../../src/core/url/tree-url.ts'
+import { isWebPageUrl } from '../../src/core/url/tree-url.ts'
 
 /** A link to a page, with its text and style. */
 interface ExternalLinkInput {
@@ -11,12 +11,12 @@ interface ExternalLinkInput {
 }
 
 /**
- * Links to an external page. Only http and https addresses become links, because a crawled site could choose a dangerous scheme,
- * and none of files inside an archive, which no server answers.
+ * Links to an external page. Only http and https addresses become links, because a crawled site could choose a dangerous scheme. Files
+ * inside an archive have no address that a browser can open.
  */
 export function ExternalLink({ url, words = '', class: className = '' }: ExternalLinkInput): JSX.Element {
   const label = words === '' ? url : words
-  if (!WEB_URL.test(url) || isInnerUrl(url)) return <span title={url}>{label}</span>
+  if (!isWebPageUrl(url)) return <span title={url}>{label}</span>
   return (
     <a class={className} href={url} target="_blank" rel="noopener noreferrer" title={url}>
       {label}
@@ -37,5 +37,3 @@ export function PageLink({
     </a>
   )
 }
-
-const WEB_URL = /^https?:\/\//i

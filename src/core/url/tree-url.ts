@@ -73,9 +73,14 @@ function innerUrlPrefix(tree: string): string {
   return tree.replace(/\?.*$/s, '') + INNER_SEPARATOR
 }
 
-/** Whether an address is that of a file inside a tree, which no server answers. */
-export function isInnerUrl(url: string): boolean {
-  return /^[^?#]*!\//.test(url)
+/** Whether a browser can open an address: http or https, and not that of a file inside an archive. */
+export function isWebPageUrl(url: string): boolean {
+  if (!/^https?:\/\//i.test(url)) return false
+  const [path = ''] = url.split(/[?#]/)
+  return !path
+    .split(INNER_SEPARATOR)
+    .slice(0, -1)
+    .some((tree) => ARCHIVE_NAME.test(tree))
 }
 
 /** The path of a file inside a tree, from an address of `writeInnerUrl`; undefined for any other address. */

@@ -3,6 +3,7 @@ import {
   backOffClock,
   correctClock,
   easeClock,
+  endBackOff,
   type HostClock,
   MAX_BACK_OFF_MS,
   MAX_INTERVAL_MS,
@@ -173,6 +174,13 @@ describe('host interval', () => {
 })
 
 describe('host back-off', () => {
+  test('ends when a user asks for it, and keeps the strikes', () => {
+    const held = { ...clock(), heldUntil: NOW + 60_000, strikes: 3 }
+    expect(endBackOff(held, NOW)).toEqual({ ...held, heldUntil: NOW })
+    const free = { ...held, heldUntil: NOW - 1 }
+    expect(endBackOff(free, NOW)).toEqual(free)
+  })
+
   const holds = (strikes: number) => strikes * 10_000
 
   test('keeps the interval of the host, unless a factor is given', () => {

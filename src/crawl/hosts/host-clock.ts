@@ -153,6 +153,11 @@ export function backOffClock(
   return { ...clock, ...lengthen(clock, intervalMs, now), heldUntil, strikes }
 }
 
+/** Ends a back-off at once, because a user asks for it. The strikes stay: if the host fails again, the next back-off is longer. */
+export function endBackOff(clock: HostClock, now: number): HostClock {
+  return { ...clock, heldUntil: Math.min(clock.heldUntil, now) }
+}
+
 /** Shortens the interval by one step. */
 export function easeClock(clock: HostClock, factor: number = EASE_FACTOR): HostClock {
   const { intervalMs, floorMs } = clock

@@ -208,7 +208,8 @@ const listeners = {
       if (row) fill(row, { ...lastProgress, status, stage })
     })
   },
-  done({ jobId, endedAt, status }) {
+  done({ jobId, endedAt, status: ended, unread }) {
+    const status = ended === 'done' && unread > 0 ? 'page limit' : ended
     schedule(() => {
       const shown = rowOf(String(jobId)) ?? document.querySelector('[data-job="' + CSS.escape(String(jobId)) + '"]')
       if (shown) fill(shown, status === undefined ? { endedAt } : { endedAt, status })

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import { writeNumber } from '../../core/text/count.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
+import { isWebPageUrl } from '../../core/url/tree-url.ts'
 
 /** Markup in which all foreign text is already escaped. */
 export type Html = ReturnType<typeof html>
@@ -22,9 +23,9 @@ export function clipShowable(text: string): string {
 /** Maximum length of one text, so that no site can blow up a page. */
 const MAX_TEXT_CHARS = 2000
 
-/** A web address as a link without referrer; anything else as text. */
+/** An address that a browser can open as a link without referrer; anything else as text. */
 export function writeOutsideLink(url: string): Html {
-  if (!isWebUrl(url)) return writeText(url)
+  if (!isWebPageUrl(url) || !URL.canParse(url)) return writeText(url)
   return html`<a class="text" href="${url}" rel="noopener noreferrer nofollow">${clipShowable(url)}</a>`
 }
 
@@ -71,9 +72,10 @@ export function writeMoment(at: number | null, field = 'at'): Html {
 }
 
 /** Colors of status words; other words are gray. */
-const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info'>> = {
+const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info' | 'limit'>> = {
   running: 'info',
   done: 'good',
+  'page limit': 'limit',
   failed: 'bad',
   stopped: 'warn',
   cancelled: 'warn',

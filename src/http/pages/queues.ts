@@ -65,9 +65,18 @@ const BLANK_JOB: JobFacts = {
   endedAt: null,
   events: 0,
   lastEventAt: null,
+  progress: null,
 }
 
-type JobFacts = Pick<JobEntry, 'id' | 'url' | 'status' | 'startedAt' | 'endedAt' | 'events' | 'lastEventAt'>
+type JobFacts = Pick<
+  JobEntry,
+  'id' | 'url' | 'status' | 'startedAt' | 'endedAt' | 'events' | 'lastEventAt' | 'progress'
+>
+
+/** The status of a job; a crawl that left addresses out because of its page limit is not just done. */
+function writeStatus({ status, progress }: Pick<JobEntry, 'status' | 'progress'>): Html {
+  return writePill(status === 'done' && (progress?.unread ?? 0) > 0 ? 'page limit' : status, 'status')
+}
 
 function jobRow(job: JobFacts): Row {
   return {
@@ -75,7 +84,7 @@ function jobRow(job: JobFacts): Row {
     cells: [
       writeText(maskSecretFields(job.url), 'url'),
       html`<a class="mono" href="${queueHref(job.id)}" data-field="id" data-base="/queues/" data-end="/ssr" data-cut="8">${job.id.slice(0, 8)}</a>`,
-      writePill(job.status, 'status'),
+      writeStatus(job),
       writeMoment(job.startedAt, 'startedAt'),
       writeMoment(job.endedAt, 'endedAt'),
       html`<span data-field="events">${writeNumber(job.events)}</span>`,
@@ -189,7 +198,7 @@ function writeJob(job: JobEntry): Html {
   ])}
 ${writeFacts(
   [
-    ['Status', writePill(job.status, 'status')],
+    ['Status', writeStatus(job)],
     ['Requested', writeMoment(job.createdAt)],
     ['Started', job.startedAt === null ? null : writeMoment(job.startedAt, 'startedAt')],
     ['Ended', writeMoment(job.endedAt, 'endedAt')],

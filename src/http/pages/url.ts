@@ -102,7 +102,7 @@ ${writeFacts([
   ['Content', target === null ? null : html`held by ${writeAddress(target.url)}`],
   [
     'Found',
-    html`${DISCOVERY_WORDS[row.discovery]}, ${countOf(row.depth, 'link')} from the start, ${writeMoment(row.firstSeenAt)}`,
+    html`${DISCOVERY_WORDS[row.discovery]}, ${row.discovery === 'folder' ? '' : `${countOf(row.depth, 'link')} from the start, `}${writeMoment(row.firstSeenAt)}`,
   ],
   ['Found on', row.foundOn === null ? null : writeAddress(row.foundOn)],
   ['Attempts', row.attempts === 0 ? null : `${row.attempts} since its last good answer`],

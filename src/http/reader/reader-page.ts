@@ -6,7 +6,7 @@ import type { Section } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
 import { readAnchor, writeReaderUrl } from '../../core/url/reader-url.ts'
-import { isInnerUrl } from '../../core/url/tree-url.ts'
+import { isWebPageUrl } from '../../core/url/tree-url.ts'
 import { comparePage } from '../../library/changes/compare-page.ts'
 import type { Library } from '../../library/library.ts'
 import { isMarkdownPage } from '../../library/search/display-links.ts'
@@ -17,7 +17,6 @@ import { renderPage } from '../pages/layout.ts'
 import {
   clipShowable,
   type Html,
-  isWebUrl,
   type Part,
   writeFacts,
   writeFilters,
@@ -170,7 +169,7 @@ function writeHead(page: FoundPage, { lines, parts, at }: View, { versions, lang
   const part = parts.length === 1 ? '' : `, part ${at + 1} of ${parts.length}`
   return html`<p class="origin"><a href="/#/sources/${encodeURIComponent(source.id)}">${clipShowable(labelOf(source))}</a> <span class="quiet">${writeDisplayUrl(url)}</span></p>
 <nav class="page-actions" aria-label="This page">${
-    isWebUrl(packagePage ?? url) && !isInnerUrl(packagePage ?? url)
+    isWebPageUrl(packagePage ?? url)
       ? html`<a class="button" href="${packagePage ?? url}" rel="noopener noreferrer nofollow">Original page</a>`
       : ''
   }<a class="button" href="${writeHref('/read.md', query)}">Raw Markdown</a><a class="button" href="${writeHref('/read.md', query)}" download>Download</a><a class="button" href="${writeHref('/url', { url })}">Why is it here?</a></nav>

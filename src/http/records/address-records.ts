@@ -168,8 +168,13 @@ export function describeMissing({ nearest, scopeResults }: UnknownAddress): {
   readonly known: string
   readonly nearest: string
 } {
-  const reasons = scopeResults.map(({ source, explanation: { refusal } }) => {
-    const why = refusal === null ? 'no crawled page links to it' : REASON_WORDS[refusal.reason]
+  const reasons = scopeResults.map(({ source, explanation: { refusal, incomplete } }) => {
+    const why =
+      refusal !== null
+        ? REASON_WORDS[refusal.reason]
+        : incomplete === null
+          ? 'no crawled page links to it'
+          : `its last crawl did not see everything: ${incomplete}`
     return `${labelOf(source)} has not seen it, ${why}`
   })
   return {

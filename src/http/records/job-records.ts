@@ -103,6 +103,7 @@ export function queueRecord(job: JobEntry, dispatcher: Pick<Dispatcher, 'find'>)
     startedAt: isoOrNull(job.startedAt),
     endedAt: isoOrNull(job.endedAt),
     status,
+    unread: job.progress?.unread ?? 0,
     paused: dispatcher.find(id)?.paused ?? false,
     events,
     lastEventAt: isoOrNull(job.lastEventAt),

@@ -19,6 +19,7 @@ import { parseEvery } from '../../library/refresh/schedule.ts'
 import { setRefreshInterval } from '../../library/refresh/set-interval.ts'
 import { CRAWL_TYPES, labelOf, type Source, treeSettings } from '../../library/source.ts'
 import { describeSource } from '../../library/sources/describe-source.ts'
+import { endPauses } from '../../library/sources/end-pauses.ts'
 import { findSource } from '../../library/sources/find-source.ts'
 import { LEDGER_STATES, REASONS } from '../../library/sources/ledger-words.ts'
 import { removeSource as removeStoredSource } from '../../library/sources/remove-source.ts'
@@ -260,6 +261,22 @@ export const sourceRoutes: readonly Route[] = [
     body: z.object({ acceptLoss: z.boolean(), render: renderSchema }).partial().optional(),
     answers: { 202: { what: 'The crawl waits or runs.', schema: started }, ...failures(400, 404, 409, 429, 503) },
     run: ({ params, body = {} }, context) => enqueue(params.id, { kind: 'retry', ...withoutUndefined(body) }, context),
+  }),
+  createRoute({
+    method: 'post',
+    path: '/api/sources/:id/resume',
+    group: GROUP,
+    summary:
+      'Ends the pauses of hosts that the source waits for, so that its running crawl requests them now. Starts no crawl.',
+    params: id,
+    answers: {
+      200: { what: 'The hosts that were paused.', schema: z.object({ hosts: z.array(z.string()) }) },
+      ...failures(404, 503),
+    },
+    run: ({ params }, { ports }) =>
+      withLibrary(ports, async (library) => {
+        return reply({ hosts: await endPauses(library, await findSource(library, params.id)) })
+      }),
   }),
   createRoute({
     method: 'post',

@@ -146,6 +146,7 @@ export class ActiveTree implements RunCounts {
     return {
       ...{ visited, indexed, unchanged, skipped, failed, bytes },
       queued: pending + leased,
+      maxPages: this.run.scope.maxPages ?? undefined,
       current: Array.from(this.visiting, ([url, since]) => ({ url, ageMs: now - since })),
       isPaused: this.ports.control?.isPaused === true,
       hasRobots: false,

@@ -57,7 +57,7 @@ export interface UnknownAddress {
   readonly isAddress: boolean
   /** The stored page with the most similar address. */
   readonly nearest: string | null
-  /** What the scope of each source says about the address; sources at its host come first. */
+  /** What the scopes of sources say about the address: of those at its host, or else of others. Scopes that admit it come first. */
   readonly scopeResults: readonly { readonly source: Source; readonly explanation: Explanation }[]
 }
 
@@ -74,18 +74,10 @@ export async function describeAddress(library: Library, url: string): Promise<Ad
   const other = exact.length > 0 ? undefined : toggleSlash(url)
   const entries = other === undefined ? exact : ((await addresses?.find(other)) ?? [])
   const known: KnownAddress[] = []
-  const add = async (source: Source | undefined, key: string) => {
-    const row = source === undefined ? undefined : await store.findRow(source.id, key)
-    if (source !== undefined && row !== undefined) known.push(await describeKnown(library, source, row))
-  }
-  for (const { sourceId, key } of entries)
-    await add(
-      sources.find(({ id }) => id === sourceId),
-      key,
-    )
-  // The files of a tree are stored under their paths.
-  for (const source of entries.length > 0 ? [] : sources.filter(isTree)) {
-    for (const key of keysOf(library, source, url)) await add(source, key)
+  for (const { source, keys } of entries.length > 0 ? locate(entries, sources) : locateFile(library, sources, url)) {
+    let row: LedgerRow | undefined
+    for (const key of keys) row ??= await store.findRow(source.id, key)
+    if (row !== undefined) known.push(await describeKnown(library, source, row))
   }
   const spelling = known[0]?.row.url ?? url
   const host = URL.parse(spelling)?.host ?? ''
@@ -97,6 +89,27 @@ export async function describeAddress(library: Library, url: string): Promise<Ad
     problems: await listProblems(library, host, spelling),
     unknown: known.length > 0 ? null : await describeUnknown(library, sources, url, host),
   }
+}
+
+/** A source and the keys under which it may store an address, likeliest first. */
+interface AddressLocation {
+  readonly source: Source
+  readonly keys: readonly string[]
+}
+
+function locate(
+  entries: readonly { readonly sourceId: string; readonly key: string }[],
+  sources: readonly Source[],
+): AddressLocation[] {
+  return entries.flatMap(({ sourceId, key }) => {
+    const source = sources.find(({ id }) => id === sourceId)
+    return source === undefined ? [] : [{ source, keys: [key] }]
+  })
+}
+
+/** Locates a file of a tree by its address: the keys of such files are their paths, so a lookup by address does not find them. */
+function locateFile(library: Library, sources: readonly Source[], url: string): AddressLocation[] {
+  return sources.filter(isTree).map((source) => ({ source, keys: keysOf(library, source, url) }))
 }
 
 async function describeKnown(library: Library, source: Source, row: LedgerRow): Promise<KnownAddress> {
@@ -165,14 +178,18 @@ async function describeUnknown(
   host: string,
 ): Promise<UnknownAddress> {
   const isAddress = URL.canParse(url)
-  const hostRank = ({ siteUrl }: Source) => Number(URL.parse(siteUrl)?.host !== host)
-  const sites = sources.filter((source) => !isTree(source)).toSorted((a, b) => hostRank(a) - hostRank(b))
-  const scopeResults = isAddress
-    ? await Promise.all(
-        sites.slice(0, MAX_SOURCES).map(async (source) => {
-          return { source, explanation: await explainUrl(library, source, url) }
-        }),
-      )
-    : []
-  return { isAddress, nearest: (await findNearestPage(library, sources, url)) ?? null, scopeResults }
+  const sites = isAddress ? sources.filter((source) => !isTree(source)) : []
+  const onHost = sites.filter(({ siteUrl }) => URL.parse(siteUrl)?.host === host)
+  const scopeResults = await Promise.all(
+    // Every source of another site gives the same reason, which explains nothing if there are sources of this site.
+    (onHost.length > 0 ? onHost : sites).slice(0, MAX_SOURCES).map(async (source) => {
+      return { source, explanation: await explainUrl(library, source, url) }
+    }),
+  )
+  const refusalRank = ({ explanation: { refusal } }: { readonly explanation: Explanation }) => Number(refusal !== null)
+  return {
+    isAddress,
+    nearest: (await findNearestPage(library, sources, url)) ?? null,
+    scopeResults: scopeResults.toSorted((a, b) => refusalRank(a) - refusalRank(b)),
+  }
 }

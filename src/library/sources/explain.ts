@@ -1,4 +1,5 @@
 import { PharosError, usageError } from '../../core/errors.ts'
+import { writeNumber } from '../../core/text/count.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { toggleSlash } from '../../core/url/key.ts'
 import { createAddressFilter } from '../../crawl/addresses/address-filter.ts'
@@ -71,17 +72,19 @@ export async function explainUrl(
     lastRefusal: await findLastRefusal(library, source, crawl, row),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
-    incomplete: whyIncomplete(crawl),
+    incomplete: describeIncompleteness(crawl),
     robotsReadAt: row?.reason === 'robots-disallow' ? await findRobotsTime(library, row.url) : null,
     heldUntil: heldUntil > now ? heldUntil : null,
   }
 }
 
 /** Why a crawl may not have seen every address; null if it saw all. */
-function whyIncomplete(crawl: Crawl | undefined): string | null {
-  const { incomplete, cappedAt } = crawl?.summary ?? { incomplete: null, cappedAt: null }
-  if (incomplete !== null) return incomplete
-  return cappedAt === null ? null : `it stopped at its page limit of ${cappedAt.toLocaleString('en')}`
+function describeIncompleteness(crawl: Crawl | undefined): string | null {
+  if (crawl === undefined) return null
+  const { state, summary } = crawl
+  if (summary === null) return 'it has not ended yet'
+  if (summary.cappedAt !== null) return `it stopped at its page limit of ${writeNumber(summary.cappedAt)}`
+  return state === 'cancelled' ? 'it was stopped' : summary.incomplete
 }
 
 /** Explains a file of a tree. For a file in a skipped folder, the row of the folder gives the reason. */
@@ -109,7 +112,7 @@ async function explainFile(
     lastRefusal: await findLastRefusal(library, source, crawl, found ?? null),
     lastProblem: problemOf(crawl),
     overflow: crawl?.summary?.overflow ?? 0,
-    incomplete: whyIncomplete(crawl),
+    incomplete: describeIncompleteness(crawl),
     robotsReadAt: null,
     heldUntil: null,
   }

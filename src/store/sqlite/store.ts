@@ -233,6 +233,7 @@ function createVisitLedger(parts: StoreParts): VisitLedger {
       }),
     failPending: (sourceId, crawlId, host, reason, pattern) =>
       writeFor(sourceId, crawlId, 0, (source) => frontier.failPending(source, host, reason, pattern)),
+    clearDelays: (sourceId, host) => write(() => within(sourceId, 0, (source) => frontier.clearDelays(source, host))),
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (source, crawl) => bulkUpdates.requeue(source, crawl.number, which)),
     requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>

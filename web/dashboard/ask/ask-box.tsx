@@ -1,6 +1,6 @@
 import { useComputed, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { writeAgo } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
@@ -18,7 +18,8 @@ export function AskBox({ isOpen, onClose }: { readonly isOpen: boolean; readonly
   const active = useSignal(0)
   const options = useComputed(() => answer.value.options)
 
-  useEffect(() => {
+  // Before the next key is handled, so that no typed letter is lost.
+  useLayoutEffect(() => {
     if (!isOpen) dialog.current?.close()
     else if (dialog.current?.open === false) {
       dialog.current.showModal()

@@ -1,22 +1,13 @@
 import { useSignal } from '@preact/signals'
-import type { ComponentType, JSX } from 'preact'
+import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { AskBox } from './ask-box.tsx'
 
-interface AskBoxProps {
-  readonly isOpen: boolean
-  readonly onClose: () => void
-}
-
-/** Opens the box that answers for any address or words, as Ctrl-K does on every page. The box is loaded when it is first opened. */
+/** Opens the box that answers for any address or words, as Ctrl-K does on every page. */
 export function AskButton(): JSX.Element {
   const isOpen = useSignal(false)
-  const loaded = useSignal<{ readonly AskBox: ComponentType<AskBoxProps> } | null>(null)
   const open = () => {
     isOpen.value = true
-    if (loaded.value !== null) return
-    void import('./ask-box.tsx').then(({ AskBox }) => {
-      loaded.value = { AskBox }
-    })
   }
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -41,7 +32,7 @@ export function AskButton(): JSX.Element {
       >
         <span>Search or explain a URL</span> <kbd>Ctrl K</kbd>
       </button>
-      {loaded.value === null ? null : <loaded.value.AskBox isOpen={isOpen.value} onClose={close} />}
+      <AskBox isOpen={isOpen.value} onClose={close} />
     </>
   )
 }

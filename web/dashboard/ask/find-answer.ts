@@ -67,7 +67,7 @@ async function explainAddress(text: string, signal: AbortSignal): Promise<AskAns
   const searching = createSearchOption(text)
   if ('refusal' in answer) {
     const others = similar.filter((option) => option.label !== url)
-    const add = { label: 'Add a source that has it', note: '', href: '#/sources?add=1' }
+    const add = { label: 'Add a source that has it', note: '', href: `#/sources${writeQuery({ add: '1', url })}` }
     const problem = capitalize(answer.refusal.message)
     return { text, details: null, problem, options: [...others, history, add, searching] }
   }

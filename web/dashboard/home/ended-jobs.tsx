@@ -84,7 +84,7 @@ export function EndedJobs(): JSX.Element | null {
 }
 
 function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
-  const { id, url, status, startedAt, endedAt } = item
+  const { id, url, status, unread, startedAt, endedAt } = item
   const detail = useSignal<CrawlDetail | null>(null)
   useEffect(() => {
     void request<CrawlDetail>(`/api/crawls/${encodeURIComponent(id)}`).then((answer) => {
@@ -99,7 +99,7 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
   return (
     <tr data-ended={id}>
       <td data-label="Result">
-        {status === 'done' && (metrics?.unread ?? 0) > 0 ? (
+        {status === 'done' && unread > 0 ? (
           <Pill word="page limit" tone="limit" mark="◧" />
         ) : (
           <Pill word={status} tone={TONES[status]} mark={MARKS[status]} />
@@ -125,7 +125,7 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
         {count(metrics?.errors)}
       </td>
       <td class="number" data-label="Not read">
-        {count(metrics?.unread)}
+        {writeNumber(unread)}
       </td>
       <td data-label="Took">{from == null || to == null ? '' : writeSpan(to - from)}</td>
       <td class="time" data-label="When" title={to == null ? '' : writeMoment(to)}>

@@ -99,21 +99,31 @@ function Since({ job }: { readonly job: LiveJob }): JSX.Element | null {
   return <span title={writeMoment(Date.parse(startedAt))}>for {writeSpan(now.value - Date.parse(startedAt))}</span>
 }
 
-/** How much of the known addresses was visited, and how long the rest takes at the average rate of the run. */
+/**
+ * How much of the known addresses was visited, or of the page limit if that is reached first, and how long the rest takes at the average
+ * rate of the run.
+ */
 function JobProgress({ job }: { readonly job: LiveJob }): JSX.Element | null {
-  const { visited = 0, queueSize = 0, paused = false } = job.progress.value ?? {}
+  const { visited = 0, saved = 0, unchanged = 0, queueSize = 0, maxPages, paused = false } = job.progress.value ?? {}
   const known = visited + queueSize
   if (known === 0) return null
+  const readCount = saved + unchanged
+  const isLimited = maxPages !== undefined && maxPages - readCount < queueSize
+  const [done, total] = isLimited ? [Math.min(readCount, maxPages), maxPages] : [visited, known]
+  const left = total - done
   // New pages lead to further addresses, so a crawl that still has a queue is never complete.
-  const percent = Math.min(queueSize > 0 ? 99 : 100, Math.floor((visited * 100) / known))
+  const percent = Math.min(queueSize > 0 ? 99 : 100, Math.floor((done * 100) / total))
   const rate = job.rates.readAverage(now.value)
-  const isEstimated = !paused && queueSize > 0 && rate > 0
+  const isEstimated = !paused && left > 0 && rate > 0
   return (
     <div class="job-progress">
-      <progress max={known} value={visited} aria-label={`Visited addresses of ${job.item.value.url}`} />
+      <progress max={total} value={done} aria-label={`Visited addresses of ${job.item.value.url}`} />
       <span class="small">
-        <b>{percent} %</b> of {countOf(known, 'known address')}
-        {isEstimated ? <span class="quiet">, about {writeEstimate((queueSize * 1000) / rate)} left</span> : null}
+        <b>{percent} %</b> of{' '}
+        {isLimited
+          ? `the page limit of ${writeNumber(total)}, ${countOf(known, 'known address')}`
+          : countOf(known, 'known address')}
+        {isEstimated ? <span class="quiet">, about {writeEstimate((left * 1000) / rate)} left</span> : null}
       </span>
     </div>
   )

@@ -1,7 +1,7 @@
 import { writeAgo, writeClockTime, writeMoment } from '../../shared/format.ts'
 import type { Tone } from '../../shared/tone.ts'
 import type { CrawlItem, SourceItem } from '../api.ts'
-import { describeSourceState, findRemedy, type SourceAction } from '../sources/source-state.ts'
+import { describeSourceState, findRemedy, findResumption, type SourceAction } from '../sources/source-state.ts'
 
 /** Something that a person should decide or know. */
 export interface Matter {
@@ -26,8 +26,7 @@ export function hrefOf({ id }: Pick<SourceItem, 'id'>, query = ''): string {
 /** Lists what is wrong with a source; nothing while it is crawled, because that may fix it. */
 export function listMatters(item: SourceItem, jobs: readonly CrawlItem[], at: number): readonly Matter[] {
   const state = describeSourceState(item, jobs)
-  // There is no button that ends a pause: the server asked for it, or would fail again.
-  const later = state.isBusy ? 'The crawl goes on by itself then.' : 'Continue the crawl after that.'
+  const later = state.isBusy ? ' The crawl goes on by itself then.' : ''
   const { waiting, refresh, balance } = item
   const paused = waiting
     .filter(({ until }) => Date.parse(until) > at)
@@ -37,9 +36,9 @@ export function listMatters(item: SourceItem, jobs: readonly CrawlItem[], at: nu
         key: `${item.id} ${host}`,
         item,
         ...{ word: 'paused', tone: 'warn', mark: '⏸' },
-        text: `${host} is paused until ${writeClockTime(untilMs)}, because it failed or asked to slow down. ${later}`,
+        text: `${host} is paused until ${writeClockTime(untilMs)}, because it failed or asked to slow down.${later}`,
         moment: writeMoment(untilMs),
-        action: undefined,
+        action: findResumption(item, state.isBusy),
         link: { href: `/domains?host=${encodeURIComponent(host)}`, label: 'Show host' },
       }
     })

@@ -3,7 +3,7 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { countOf } from '../../../src/core/text/count.ts'
 import { writeReaderUrl } from '../../../src/core/url/reader-url.ts'
-import { isInnerUrl } from '../../../src/core/url/tree-url.ts'
+import { isWebPageUrl } from '../../../src/core/url/tree-url.ts'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
 import type { PassageItem } from '../api.ts'
@@ -45,9 +45,7 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
         <Moment label="changed" at={passage.changedAt} />
         <span>{countOf(tokens, 'token')}</span>
         {kind === 'markdown' ? null : <span>{kind.replace('java_script', 'JavaScript')}</span>}
-        {/^https?:/i.test(original) && !isInnerUrl(original) ? (
-          <ExternalLink url={original} words="original page" />
-        ) : null}
+        {isWebPageUrl(original) ? <ExternalLink url={original} words="original page" /> : null}
         <CopyButtons forms={writeForms(passage)} />
         {explain === undefined ? null : (
           <button

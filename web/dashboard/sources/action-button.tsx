@@ -6,7 +6,7 @@ import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import { readSources } from './source-list.ts'
 import type { SourceAction } from './source-state.ts'
 
-/** A button that starts a crawl of a source, and shows why the server refused it. */
+/** A button that starts or resumes a crawl of a source, and shows why the server refused it. */
 export function ActionButton(props: {
   readonly id: string
   readonly action: SourceAction
@@ -19,7 +19,9 @@ export function ActionButton(props: {
   useClearOnReconnect(refusal)
   const run = async () => {
     isBusy.value = true
-    const answer = await send(`/api/sources/${encodeURIComponent(id)}/${action.verb}`, action.body)
+    const ask = (verb: string, body?: unknown) => send(`/api/sources/${encodeURIComponent(id)}/${verb}`, body)
+    const resumed = action.endsPauses === true ? await ask('resume') : undefined
+    const answer = resumed !== undefined && 'refusal' in resumed ? resumed : await ask(action.verb, action.body)
     refusal.value = 'refusal' in answer ? answer.refusal : null
     isBusy.value = false
     await Promise.all([readJobs(), readSources()])

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import type { ChunkProfile } from '../../../src/core/chunk/profiles.ts'
 import { readPastedAddress } from '../../../src/core/url/pasted-address.ts'
 import { Modal } from '../../shared/dialog.tsx'
@@ -69,7 +69,7 @@ interface AddSourceInput {
   readonly onAdded: (started: StartedCrawl | null) => void
 }
 
-/** The dialog that adds a source. A query parameter opens it, so that other pages can link to it. */
+/** The dialog that adds a source. A query parameter opens it, so that other pages can link to it; another one fills in the address. */
 export function AddSource({ onAdded }: AddSourceInput): JSX.Element {
   const fields = useSignal(EMPTY)
   const problem = useSignal<string | null>(null)
@@ -78,7 +78,13 @@ export function AddSource({ onAdded }: AddSourceInput): JSX.Element {
   const file = useSignal<File | null>(null)
   const acceptsLoss = useSignal(false)
   useClearOnReconnect(refusal)
-  const close = () => replaceQuery({ add: '' })
+  const close = () => replaceQuery({ add: '', url: '' })
+  const { query } = route.value
+  const isOpen = query.get('add') === '1'
+  const linkedUrl = query.get('url') ?? ''
+  useEffect(() => {
+    if (isOpen && linkedUrl !== '') fields.value = { ...EMPTY, url: linkedUrl }
+  }, [isOpen, linkedUrl])
   const add = async (event: Event) => {
     event.preventDefault()
     const form = event.currentTarget
@@ -136,12 +142,7 @@ export function AddSource({ onAdded }: AddSourceInput): JSX.Element {
   const isSite = !hasFile && !isTree
   const isLoss = hasFile && refusal.value?.code === 'CRAWL_LOSS'
   return (
-    <Modal
-      isOpen={route.value.query.get('add') === '1'}
-      title="Add a source"
-      onClose={close}
-      onSubmit={(event) => void add(event)}
-    >
+    <Modal isOpen={isOpen} title="Add a source" onClose={close} onSubmit={(event) => void add(event)}>
       <div class="dialog-fields">
         {!hasFile && text('url', 'Address', 'https://example.com/docs/', true)}
         {!hasFile && <Meaning text={fields.value.url} />}

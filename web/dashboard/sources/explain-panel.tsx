@@ -45,11 +45,12 @@ export function ExplainPanel({ source, url }: { readonly source: string; readonl
 function ReadButton({ source, explanation }: { readonly source: string; readonly explanation: UrlExplanation }) {
   const { row, target } = explanation
   const page = [row, target].find((one) => one?.hasPage === true)
-  return page ? (
+  if (!page) return null
+  return (
     <p>
       <PageLink class="button" source={source} url={page.url} words="Read this page" />
     </p>
-  ) : null
+  )
 }
 
 function AddressHistory({ explanation }: { readonly explanation: UrlExplanation }): JSX.Element {
@@ -117,7 +118,8 @@ function DiscoveryNote({ row, discovery }: { readonly row: Row; readonly discove
   return (
     <>
       {discovery ?? row.discovery}
-      {foundOn === null ? null : <> on {foundOn}</>}, {countOf(depth, 'link')} from the start
+      {foundOn === null ? null : <> on {foundOn}</>}
+      {row.discovery === 'folder' ? null : `, ${countOf(depth, 'link')} from the start`}
     </>
   )
 }

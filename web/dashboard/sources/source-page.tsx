@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { countOf, writePercent } from '../../../src/core/text/count.ts'
 import { writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
@@ -80,7 +81,10 @@ function shorten({ kind, url, commit }: SourceItem, address: string): string {
 }
 
 function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
-  const { id, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
+  const { id, name, label, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
+  useEffect(() => {
+    document.title = `${label} · Pharos`
+  }, [label])
   const sourceState = describeSourceState(
     item,
     liveJobs.value.map((job) => job.item.value),

@@ -18,9 +18,12 @@ export interface SourceState {
 
 /** A crawl that the user can start. */
 export interface SourceAction {
-  readonly verb: 'recrawl' | 'refresh' | 'retry'
+  /** `resume` ends the pauses of hosts. */
+  readonly verb: 'recrawl' | 'refresh' | 'retry' | 'resume'
   readonly label: string
   readonly title: string
+  /** Whether to end the pauses of hosts before. @default false */
+  readonly endsPauses?: boolean
   /** The body of the request. */
   readonly body?: Readonly<Record<string, unknown>>
 }
@@ -135,6 +138,16 @@ export function findRemedy(item: SourceItem): SourceAction | undefined {
   }
   if (status === 'ERROR') return { verb: 'recrawl', label: 'Try again', title: 'Crawl it again' }
   return status === 'PENDING' ? { verb: 'recrawl', label: 'Crawl', title: 'Crawl it for the first time' } : undefined
+}
+
+/** The action that ends the pause of a host: its crawl goes on, or a new one requests what is left. */
+export function findResumption(item: SourceItem, isBusy: boolean): SourceAction | undefined {
+  if (isImported(item)) return undefined
+  const title = 'End the pause, and request the host again now'
+  if (isBusy) return { verb: 'resume', label: 'Continue now', title }
+  const remedy = findRemedy(item)
+  const verb = remedy === undefined || remedy.body !== undefined ? 'retry' : remedy.verb
+  return { verb, label: 'Retry now', title, endsPauses: true }
 }
 
 /** Further actions that apply to a source. */

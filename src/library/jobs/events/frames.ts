@@ -79,6 +79,8 @@ export interface ProgressFrame {
   /** Share of the reporting process in these counts. @default all of it */
   readonly own?: { readonly visited: number; readonly bytes: number } | undefined
   readonly queueSize: number
+  /** The page limit of the run. @default none */
+  readonly maxPages?: number | undefined
   /** Known addresses left unread because of a cap, once the crawl has ended. @default 0 */
   readonly unread?: number | undefined
   readonly currentDownloadsCount: number
@@ -213,6 +215,7 @@ const progressFrame: z.ZodType<ProgressFrame> = z.object({
   bytes: z.number(),
   own: z.object({ visited: z.number(), bytes: z.number() }).optional(),
   queueSize: z.number(),
+  maxPages: z.number().optional(),
   unread: z.number().optional(),
   currentDownloadsCount: z.number(),
   currentDownloads: z.array(z.object({ url: z.string(), ageMs: z.number() })),

@@ -245,6 +245,14 @@ export function failPending(
   )
 }
 
+/** Makes the pending rows of a host due now. */
+export function clearDelays(sql: Sql, source: number, host: string): Promise<number> {
+  return sql.run(
+    `UPDATE ledger SET due_at = NULL WHERE source = $1 AND host = $2 AND state = 'pending' AND due_at IS NOT NULL`,
+    [source, host],
+  )
+}
+
 // The first open host of the source; hosts whose rows await no confirmation come first.
 const firstOpen = (column: string): string =>
   `SELECT ${column} FROM open_hosts o WHERE o.source = $1 ORDER BY o.awaits_confirmation, o.host LIMIT 1`

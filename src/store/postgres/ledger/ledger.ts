@@ -81,6 +81,8 @@ export function createVisitLedger(parts: StoreParts): VisitLedger {
         if (helper !== undefined) await writeHelp(sql, helper, { visited: failed, failed, parked })
         return failed
       }),
+    clearDelays: (sourceId, host) =>
+      write(sourceId, undefined, 0, (sql, { source }) => frontier.clearDelays(sql, source, host)),
     requeue: (sourceId, crawlId, which) =>
       writeFor(sourceId, crawlId, 0, (sql, source, { number }) => bulkUpdates.requeue(sql, source, number, which)),
     requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>

@@ -26,6 +26,7 @@ export interface Frontier {
   listHeldHosts(source: number, now: number, after: number): string[]
   skipPending(source: number, reason: Reason, pattern: string | null, listed?: ListedRows): number
   failPending(source: number, host: string, reason: Reason, pattern: string | null): number
+  clearDelays(source: number, host: string): number
 }
 
 /** The position of a crawl that finishes one depth after the other: its depth, and the weights of the rows that are ready there. */
@@ -290,8 +291,8 @@ function createRowLists(db: Database) {
   return { listFirst, listReady, listHosts, selectDue, selectWaitingHost }
 }
 
-/** Creates the statements that take pending rows out of the frontier. */
-function createPendingUpdates(db: Database): Pick<Frontier, 'skipPending' | 'failPending'> {
+/** Creates the statements that take pending rows out of the frontier, or end their waiting. */
+function createPendingUpdates(db: Database): Pick<Frontier, 'skipPending' | 'failPending' | 'clearDelays'> {
   const skip = db.prepare<[Reason, string | null, number]>(
     `UPDATE ledger SET state = 'skipped', reason = ?, pattern = ?, target = NULL
      WHERE source = ? AND state = 'pending' AND page_hash IS NULL`,
@@ -306,6 +307,9 @@ function createPendingUpdates(db: Database): Pick<Frontier, 'skipPending' | 'fai
        awaits_confirmation = 0
      WHERE source = ? AND host = ? AND state = 'pending'`,
   )
+  const clearDelays = db.prepare<[number, string]>(
+    `UPDATE ledger SET due_at = NULL WHERE source = ? AND host = ? AND state = 'pending' AND due_at IS NOT NULL`,
+  )
   // The row was not visited, so its page stays valid.
   const confirmUnvisited = db.prepare<[number]>(
     `UPDATE ledger SET state = 'unchanged', reason = NULL, pattern = NULL, target = NULL
@@ -314,6 +318,7 @@ function createPendingUpdates(db: Database): Pick<Frontier, 'skipPending' | 'fai
 
   return {
     failPending: (source, host, reason, pattern) => failRows.run(reason, pattern, source, host).changes,
+    clearDelays: (source, host) => clearDelays.run(source, host).changes,
     skipPending: (source, reason, pattern, listed) =>
       listed === undefined
         ? skip.run(reason, pattern, source).changes + confirmUnvisited.run(source).changes
