@@ -51,8 +51,8 @@ export function* comparePages({ before, after, versions }: ComparisonInput): Gen
   yield
   const announced = listAnnouncedChanges(
     readAnnouncements(sections.map((section) => withoutOldLines(section, before))),
-    { modules: oldModules, documented: oldNames },
-    { modules: newModules, documented: newNames },
+    { modules: oldModules, documented: oldNames, words: wordsOf([readDocumentedNames(before.filter(isReleasePage))]) },
+    { modules: newModules, documented: newNames, words: new Set() },
     [...symbols, ...others],
   )
   yield
@@ -112,8 +112,13 @@ function isInternal(name: string): boolean {
   return /(?:^|\.)(?:[_$]|internals?\b|unsafe_|unstable_)/i.test(name)
 }
 
-/** Types cannot be called. Members are judged by their own signature. */
+/** Types cannot be called. Members are judged by their own signature; options are written by users like arguments. */
 function isTypeOnly({ name, before, after }: Change): boolean {
   const signature = before ?? after ?? ''
-  return /^(?:type|interface)\b/.test(signature) || (name.includes('.') && !signature.includes('('))
+  const owner = name.split('.').at(-2)
+  if (owner !== undefined) return !signature.includes('(') && !OPTIONS.test(owner)
+  return signature === '' || /^(?:type|interface)\b/.test(signature)
 }
+
+/** Types of options. */
+const OPTIONS = /(?:options?|config(?:uration)?|props|settings|init|params?)$/i

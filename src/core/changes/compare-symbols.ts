@@ -1,7 +1,9 @@
 import { escapeRegExp } from '../escape-reg-exp.ts'
 import { compareUtf8 } from '../text/order.ts'
 import type { Change } from './change.ts'
+import { isInternal } from './internal-symbols.ts'
 import { type ComparedModule, type ComparedSymbol, isPrivate, UNKNOWN_MODULE } from './read-symbols.ts'
+import { essenceOf, listLostNames, withoutMembers } from './signature.ts'
 
 /** Compares the names of two versions, module by module. */
 export function compareSymbols(
@@ -197,8 +199,14 @@ function listMissing(
   symbols: ReadonlyMap<string, ComparedSymbol>,
   others: ReadonlyMap<string, ComparedSymbol>,
 ): ComparedSymbol[] {
-  return [...symbols.values()].filter(({ name, owner }) => {
-    return !others.has(name) && (owner === null || others.has(owner)) && !name.endsWith('.()')
+  const isThere = (name: string) => {
+    const found = others.get(name)
+    return found !== undefined && !isInternal(found)
+  }
+  return [...symbols.values()].filter((symbol) => {
+    const { name, owner } = symbol
+    if (owner === null) return !isThere(name) && !isInternal(symbol)
+    return !others.has(name) && others.has(owner) && !name.endsWith('.()')
   })
 }
 
@@ -232,9 +240,8 @@ function compareSymbol(old: ComparedSymbol, fresh: ComparedSymbol, owners: Reado
   if (!isDeprecated(old) && isDeprecated(fresh)) return [deprecation(fresh, old)]
   if (old.signature === '' || fresh.signature === '') return []
   const outline = owners.has(old.name) ? withoutMembers : (text: string) => text
-  if (outline(old.signature).replace(/\s/g, '') !== outline(fresh.signature).replace(/\s/g, '')) {
+  if (essenceOf(outline(old.signature), old.path) !== essenceOf(outline(fresh.signature), fresh.path))
     return [symbolChange('changed', old, fresh)]
-  }
   const [before, after] = [defaultOf(old), defaultOf(fresh)]
   if (before === after || before === '' || after === '') return []
   return [{ ...symbolChange('changed', old, fresh), lines: [`- ${before}`, `+ ${after}`] }]
@@ -243,21 +250,6 @@ function compareSymbol(old: ComparedSymbol, fresh: ComparedSymbol, owners: Reado
 /** The default value that a doc comment states. */
 function defaultOf({ doc }: ComparedSymbol): string {
   return /\bDefault: .{1,80}?(?=$|\n|\. )/.exec(doc)?.[0].trim() ?? ''
-}
-
-/** A signature without the members in braces. Whether a type is an interface or an alias makes no difference to its users. */
-function withoutMembers(signature: string): string {
-  let plain = signature
-  for (let before = ''; before !== plain; ) {
-    before = plain
-    plain = plain.replace(/\{[^{}]*\}/g, '')
-  }
-  // A signature that is too long is cut within its braces.
-  return plain
-    .replace(/\{.*$/, '')
-    .replace(/^(?:interface|type) /, '')
-    .replace(/ ?[=&] ?/g, ' ')
-    .trim()
 }
 
 function isDeprecated({ doc }: ComparedSymbol): boolean {
@@ -297,13 +289,6 @@ function symbolChange(
 function moduleChange(kind: 'removed' | 'added', { name, path }: ComparedModule): Change {
   const signatures = { before: null, after: null, lostNames: [], lines: [] }
   return { kind, subject: 'module', name, newName: null, path, line: 1, isOldPage: kind === 'removed', ...signatures }
-}
-
-/** Names that a signature had and has no longer: parameters, options, values of a union. Types and keywords do not count. */
-function listLostNames(before: string, after: string): string[] {
-  const kept = new Set(after.match(/[A-Za-z_$][\w$-]*/g) ?? [])
-  const named = before.match(/[A-Za-z_$][\w$]*(?=\??:)|(?<=')[\w$-]+(?=')/g) ?? []
-  return [...new Set(named)].filter((name) => !kept.has(name) && name.length > 1)
 }
 
 /** A shorter signature is too common to recognise a symbol by it. */

@@ -258,7 +258,8 @@ function isPrivate(child: Node | null): boolean {
 function readParameters(node: Node): Parameter[] | null {
   const list = node.childForFieldName('parameters')
   const single = node.childForFieldName('parameter')
-  if (list === null) return single === null ? null : [{ name: restore(single.text), type: '', isOptional: false, isRest: false }]
+  if (list === null)
+    return single === null ? null : [{ name: restore(single.text), type: '', isOptional: false, isRest: false }]
   return list.namedChildren.flatMap((child) =>
     child === null || child.type === 'comment' ? [] : [readParameter(child)],
   )
