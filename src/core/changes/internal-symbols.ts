@@ -1,5 +1,5 @@
 import type { ComparedSymbol } from './read-symbols.ts'
-import { withoutMembers } from './signature.ts'
+import { parentsIn } from './signature.ts'
 
 /** A type with more users is compared by itself, or its members would be listed many times. */
 const MAX_USERS = 3
@@ -22,21 +22,22 @@ export function inlineInternal(symbols: ReadonlyMap<string, ComparedSymbol>): Re
   if (internal.size === 0) return symbols
   const members = groupMembers(symbols)
   const parentsOf = (name: string): string[] => {
-    const text = withoutMembers(symbols.get(name)?.signature ?? '')
-    return [...new Set(text.match(/[A-Za-z_$][\w$]*/g) ?? [])].filter((word) => word !== name && internal.has(word))
+    const parents = parentsIn(symbols.get(name)?.signature ?? '')
+    return [...new Set(parents)].filter((parent) => parent !== name && internal.has(parent))
   }
   const ancestorsOf = (name: string, depth = 0): string[] => {
     const parents = depth < MAX_DEPTH ? parentsOf(name) : []
     return [...new Set(parents.flatMap((parent) => [parent, ...ancestorsOf(parent, depth + 1)]))]
   }
   const users = new Map<string, string[]>()
-  for (const { name, owner, signature } of symbols.values()) {
-    if (owner !== null || internal.has(name) || !MADE_OF.test(signature)) continue
+  for (const { name, owner } of symbols.values()) {
+    if (owner !== null || internal.has(name)) continue
     for (const ancestor of ancestorsOf(name)) users.set(ancestor, [...(users.get(ancestor) ?? []), name])
   }
   const inlined = [...users].filter(([, names]) => names.length <= MAX_USERS)
   const left = new Set(inlined.map(([name]) => name))
-  const result = new Map([...symbols].filter(([, { name, owner }]) => !left.has(owner ?? name)))
+  // They stay without their members, because they may inherit from exported types.
+  const result = new Map([...symbols].filter(([, { owner }]) => owner === null || !left.has(owner)))
   for (const [name, children] of inlined) {
     for (const member of members.get(name) ?? []) {
       for (const child of children) {
@@ -47,9 +48,6 @@ export function inlineInternal(symbols: ReadonlyMap<string, ComparedSymbol>): Re
   }
   return result
 }
-
-/** Declarations whose signature names what they inherit from or are made of, and not parameters. */
-const MADE_OF = /^(?:abstract )?(?:class|interface|type)\b/
 
 function groupMembers(symbols: ReadonlyMap<string, ComparedSymbol>): Map<string, ComparedSymbol[]> {
   const groups = new Map<string, ComparedSymbol[]>()

@@ -1,16 +1,50 @@
 /** A signature without the members in braces. Whether a type is an interface or an alias makes no difference to its users. */
 export function withoutMembers(signature: string): string {
+  return withoutBraces(signature)
+    .replace(/^(?:interface|type) /, '')
+    .replace(/ ?[=&] ?/g, ' ')
+    .trim()
+}
+
+function withoutBraces(signature: string): string {
   let plain = signature
   for (let before = ''; before !== plain; ) {
     before = plain
     plain = plain.replace(/\{[^{}]*\}/g, '')
   }
   // A signature that is too long is cut within its braces.
+  return plain.replace(/\{.*$/, '')
+}
+
+/** The types that a declaration extends, implements or is made of. Its type parameters and its own members do not count. */
+export function parentsIn(signature: string): string[] {
+  const plain = withoutBraces(signature)
+  return plain.split(/ (?=(?:const|class|interface|function|namespace|type|var|let) )/).flatMap((declaration) => {
+    const [, isAlias, rest = ''] = /\b(?:(type)|class|interface) [\w$]+(.*)$/.exec(declaration) ?? []
+    const own = rest.startsWith('<') ? rest.slice(endOfTypes(rest)) : rest
+    if (isAlias !== undefined) return own.match(/[A-Za-z_$][\w$.]*/g) ?? []
+    const [, heritage = ''] = /\b(?:extends|implements)\b(.*)$/.exec(own) ?? []
+    return withoutTypeArguments(heritage).match(/[A-Za-z_$][\w$.]*/g) ?? []
+  })
+}
+
+/** End of the type parameters at the start of a text. */
+function endOfTypes(text: string): number {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '<') depth++
+    else if (text[at] === '>' && text[at - 1] !== '=' && --depth === 0) return at + 1
+  }
+  return text.length
+}
+
+function withoutTypeArguments(text: string): string {
+  let plain = text.replaceAll('=>', '')
+  for (let before = ''; before !== plain; ) {
+    before = plain
+    plain = plain.replace(/<[^<>]*>/g, '')
+  }
   return plain
-    .replace(/\{.*$/, '')
-    .replace(/^(?:interface|type) /, '')
-    .replace(/ ?[=&] ?/g, ' ')
-    .trim()
 }
 
 /** Positional parameters of a type declaration. */

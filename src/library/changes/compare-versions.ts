@@ -1,5 +1,6 @@
 import { CHANGE_KINDS, type Change, type ChangeKind, type ReleaseNote } from '../../core/changes/change.ts'
 import { type Comparison, comparePages } from '../../core/changes/compare-pages.ts'
+import { isApiPage, packageOf } from '../../core/changes/read-symbols.ts'
 import { isUsed, type UsedNames } from '../../core/changes/used-names.ts'
 import { PharosError, usageError } from '../../core/errors.ts'
 import { findAnchor, withAnchor } from '../../core/retrieval/anchored-url.ts'
@@ -92,13 +93,16 @@ export async function compareVersions(
   const work = comparePages({ before: before.pages, after: after.pages, versions })
   const comparison = await runCooperatively(work, library.clock, signal)
   const partial = [before, after].flatMap(({ notice }) => (notice === null ? [] : [notice]))
+  const passedOn = listPassedOn([before, after]).map(
+    (name) => `all names of ${name} belong to it too: compare that package as well`,
+  )
   const uses = await input.readUses?.(importNameOf(to))
   const sides = [
     { set: before, sourceId: from.id },
     { set: after, sourceId: to.id },
   ] as const
   const listed = listChanges(comparison, ...sides, uses, input.limit)
-  return { from, to, crawl: null, ...listed, notices: [...notices, ...partial] }
+  return { from, to, crawl: null, ...listed, notices: [...notices, ...partial, ...passedOn] }
 }
 
 /** Groups changes by kind, at most `limit` of each, with their addresses. */
@@ -140,6 +144,13 @@ function placeOf(
   return { url: place === undefined ? path : withAnchor(place.url, findAnchor(place.sections, line)), sourceId }
 }
 
+/** Packages of which a compared package exports everything. */
+function listPassedOn(sets: readonly PageSet[]): string[] {
+  const pages = sets.flatMap((set) => set.pages).filter(isApiPage)
+  const found = pages.flatMap(({ markdown }) => [...markdown.matchAll(/^Everything from `([^`]+)` too\.$/gm)])
+  return [...new Set(found.flatMap(([, module = '']) => packageOf(module)))]
+}
+
 /** Finds the two versions to compare. */
 async function chooseSides(
   library: SourceLookup,
@@ -168,7 +179,10 @@ async function findNamed(
   { source: text }: ChangesInput,
 ): Promise<{ readonly named: readonly Source[]; readonly only: Source | undefined }> {
   const sources = await library.store.listSources()
-  const named = sources.filter(({ name }) => name === text.trim())
+  const wanted = text.trim()
+  const sameName = sources.filter(({ name }) => name === wanted)
+  // Code imports `@a/b`, which is the source `a/b`.
+  const named = sameName.length > 0 ? sameName : sources.filter((source) => importNameOf(source) === wanted)
   if (named.length > 0) return { named, only: named.length === 1 ? named[0] : undefined }
   const only = await findSource(library, text)
   return { named: sources.filter(({ name }) => name === only.name), only }
