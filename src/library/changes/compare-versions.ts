@@ -1,6 +1,5 @@
 import { CHANGE_KINDS, type Change, type ChangeKind, type ReleaseNote } from '../../core/changes/change.ts'
 import { type Comparison, comparePages } from '../../core/changes/compare-pages.ts'
-import { isApiPage, packageOf } from '../../core/changes/read-symbols.ts'
 import { isUsed, type UsedNames } from '../../core/changes/used-names.ts'
 import { PharosError, usageError } from '../../core/errors.ts'
 import { findAnchor, withAnchor } from '../../core/retrieval/anchored-url.ts'
@@ -13,6 +12,7 @@ import { labelOf, type Source } from '../source.ts'
 import { findSource } from '../sources/find-source.ts'
 import { chooseVersion, describeDoubts, type VersionChoice, writeVersions } from '../sources/find-version.ts'
 import { compareLastRun } from './compare-last-run.ts'
+import { addPassedOn, importNameOf } from './passed-on.ts'
 import { type PageSet, readPageSet } from './read-page-set.ts'
 
 /** What to compare. */
@@ -88,21 +88,19 @@ export async function compareVersions(
     return { from: only, to: only, crawl, ...listChanges(comparison, ...sides, uses, input.limit), notices }
   }
   const { from, to, notices } = await chooseSides(library, named, { to: only?.version ?? undefined, ...input })
-  const [before, after] = [await readPageSet(library, from, signal), await readPageSet(library, to, signal)]
+  const own = { before: await readPageSet(library, from, signal), after: await readPageSet(library, to, signal) }
+  const { before, after, notices: missing } = await addPassedOn(library, { from, to, ...own }, signal)
   const versions = { from: from.version ?? '', to: to.version ?? '' }
   const work = comparePages({ before: before.pages, after: after.pages, versions })
   const comparison = await runCooperatively(work, library.clock, signal)
   const partial = [before, after].flatMap(({ notice }) => (notice === null ? [] : [notice]))
-  const passedOn = listPassedOn([before, after]).map(
-    (name) => `all names of ${name} belong to it too: compare that package as well`,
-  )
   const uses = await input.readUses?.(importNameOf(to))
   const sides = [
     { set: before, sourceId: from.id },
     { set: after, sourceId: to.id },
   ] as const
   const listed = listChanges(comparison, ...sides, uses, input.limit)
-  return { from, to, crawl: null, ...listed, notices: [...notices, ...partial, ...passedOn] }
+  return { from, to, crawl: null, ...listed, notices: [...notices, ...partial, ...missing] }
 }
 
 /** Groups changes by kind, at most `limit` of each, with their addresses. */
@@ -124,12 +122,6 @@ function listChanges(
   return { notes: notes.map((note) => ({ ...note, ...placeOf(after, note) })), groups }
 }
 
-/** The name by which code imports a source. */
-function importNameOf({ url, name }: Source): string {
-  const found = parsePackageUrl(url)
-  return found === undefined ? name : packageTitle(found)
-}
-
 /** The pages of one side, and the source that has them; null if they are no longer stored. */
 interface ComparedSide {
   readonly set: PageSet
@@ -141,14 +133,8 @@ function placeOf(
   { path, line }: { readonly path: string; readonly line: number },
 ): ListedPlace {
   const place = places.get(path)
-  return { url: place === undefined ? path : withAnchor(place.url, findAnchor(place.sections, line)), sourceId }
-}
-
-/** Packages of which a compared package exports everything. */
-function listPassedOn(sets: readonly PageSet[]): string[] {
-  const pages = sets.flatMap((set) => set.pages).filter(isApiPage)
-  const found = pages.flatMap(({ markdown }) => [...markdown.matchAll(/^Everything from `([^`]+)` too\.$/gm)])
-  return [...new Set(found.flatMap(([, module = '']) => packageOf(module)))]
+  if (place === undefined) return { url: path, sourceId }
+  return { url: withAnchor(place.url, findAnchor(place.sections, line)), sourceId: place.sourceId ?? sourceId }
 }
 
 /** Finds the two versions to compare. */
