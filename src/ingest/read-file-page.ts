@@ -5,7 +5,7 @@ import { codeLanguageOf } from '../core/chunk/languages.ts'
 import { type ChunkSizes, PARSER_FAILED } from '../core/chunk/piece.ts'
 import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
 import type { ModuleText } from '../core/declarations/declaration.ts'
-import { nameDefaultFunctions, readTypeScript } from '../core/declarations/read-typescript.ts'
+import { adaptToGrammar, readTypeScript } from '../core/declarations/read-typescript.ts'
 import { decodePlain } from '../core/extract/decode-html.ts'
 import { readIncludes } from '../core/extract/dialects/includes.ts'
 import { measureMarkdown } from '../core/extract/measure.ts'
@@ -122,7 +122,7 @@ export function openFilePages({ readPage, readDocument, openGrammars }: FilePage
     },
     async readModule(text) {
       const { grammars } = await prepareGrammars('index.d.ts')
-      const named = nameDefaultFunctions(text)
+      const named = adaptToGrammar(text)
       const module = grammars?.parser('typescript')?.read(named, (root) => readTypeScript(root, named))
       return module === PARSER_FAILED ? undefined : module
     },

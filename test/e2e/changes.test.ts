@@ -60,6 +60,37 @@ test('changes says which versions the library has, and how to add another', asyn
   expect((await changes('lamp', '--from', '2', '--to', '2')).stderr).toContain('both versions are lamp@2.0.0')
 })
 
+test('changes compares the packages whose names a package passes on, in the same versions', async () => {
+  const take = async (version: string, core: string, ...names: string[]) => {
+    const installed = names.map((name) => [`node_modules/${name}`, { version }] as const)
+    const dependencies = Object.fromEntries(names.map((name) => [name, '*']))
+    sandbox.write({
+      'app/package.json': JSON.stringify({ name: 'tower', dependencies }),
+      'app/package-lock.json': JSON.stringify({
+        name: 'tower',
+        lockfileVersion: 3,
+        packages: { '': { dependencies }, ...Object.fromEntries(installed) },
+      }),
+      'app/node_modules/@lamp/react/package.json': JSON.stringify({ name: '@lamp/react', version, types: 'a.d.ts' }),
+      'app/node_modules/@lamp/react/a.d.ts': "export * from '@lamp/core'\nexport declare function useLamp(): void\n",
+      'app/node_modules/@lamp/core/package.json': JSON.stringify({ name: '@lamp/core', version, types: 'b.d.ts' }),
+      'app/node_modules/@lamp/core/b.d.ts': core,
+    })
+    await sandbox.runInProcess(['deps', 'app', '--add', '--library', sandbox.path('library.db')])
+  }
+  await take('1.0.0', OLD, '@lamp/react')
+  await take('2.0.0', NEW, '@lamp/react')
+  const alone = await changes('@lamp/react', '--from', '1', '--to', '2')
+  expect(alone.stderr).toContain('exports all of @lamp/core, which is not compared')
+  expect(alone.stderr).toContain('pharos add npm:@lamp/core@1.0.0')
+  expect(alone.stdout).not.toContain('glow')
+  await take('1.0.0', OLD, '@lamp/react', '@lamp/core')
+  await take('2.0.0', NEW, '@lamp/react', '@lamp/core')
+  const { stdout, stderr } = await changes('@lamp/react', '--from', '1', '--to', '2')
+  expect(stdout).toMatch(/^Removed \(3\)\n {2}glow {2}pkg:npm\/%40lamp\/core@1\.0\.0/)
+  expect(stderr).not.toContain('not compared')
+})
+
 test('what_changed and GET /api/changes answer the same', async () => {
   const [command, program] = sandbox.command
   const args = [program, 'mcp', '--library', sandbox.path('library.db')]

@@ -121,3 +121,22 @@ test('a guide without versions announces only what the older version did not say
   expect(compare([API, guide(old)], [API, guide(old)])).toEqual([])
   expect(shorten(compare([API, guide(old)], [API, guide(old, '- `dry` now waits')]))).toEqual(['changed dry'])
 })
+
+test('the label of a list says what happened to its items', () => {
+  const history = [
+    page('History.md', '1.0.0', '=====', '', '- add `kiln.warm`, `kiln.json` and `kiln.stack`'),
+    page('README.md', '# Pot'),
+  ]
+  const changes = compare(history, [
+    page(
+      'History.md',
+      ...['2.0.0', '=====', ''],
+      ...['* remove:', '  - `kiln.warm` - use `kiln.heat`', '  - `kiln.json(pot, cone)` signature - use `kiln.cone`'],
+      ...['* change:', '  - `kiln.stack` callback is always async', '* deps: clay@2'],
+      ...['', '1.0.0', '=====', '', '- add `kiln.warm`, `kiln.json` and `kiln.stack`'],
+    ),
+    page('README.md', '# Pot'),
+  ])
+  expect(shorten(changes)).toEqual(['removed kiln.warm', 'changed kiln.json', 'changed kiln.stack'])
+  expect(changes[0]?.lines).toEqual(['remove: `kiln.warm` - use `kiln.heat`'])
+})

@@ -11,6 +11,8 @@ const MAX_ANNOUNCED = 500
 export interface VersionNames {
   readonly modules: ReadonlyMap<string, ComparedModule>
   readonly documented: DocumentedNames
+  /** Words in code of its changelogs. */
+  readonly words: ReadonlySet<string>
 }
 
 /** What the newer version itself announces. */
@@ -102,7 +104,7 @@ interface NameIndexes {
   readonly fresh: NameIndex
 }
 
-function indexNames({ modules, documented }: VersionNames): NameIndex {
+function indexNames({ modules, documented, words }: VersionNames): NameIndex {
   const byOwnName = new Map<string, string[]>()
   for (const { symbols } of modules.values()) {
     for (const name of symbols.keys()) {
@@ -117,7 +119,7 @@ function indexNames({ modules, documented }: VersionNames): NameIndex {
     packages: new Set([...modules.keys()].map(packageOf)),
     byOwnName,
     documented: new Set([...documented.definitions.keys()].map(ownName)),
-    words: new Set([...documented.mentioned.values()].flatMap((words) => [...words])),
+    words: new Set([...[...documented.mentioned.values()].flatMap((page) => [...page]), ...words]),
   }
 }
 
@@ -152,6 +154,8 @@ const LOOKS_LIKE_NAME = /[a-z][A-Z]|_|\w\.\w/
 const WORD = /^[A-Za-z_$][\w$]*$/
 /** The short id of a commit. */
 const COMMIT = /^(?=[a-f]*\d)[\da-f]{6,40}$/
+/** Of a function with another signature only that signature is removed. */
+const SIGNATURE = /^\s*(?:signature|overload|usage|form)\b/i
 const KEYWORD =
   /^(?:true|false|null|undefined|this|void|any|unknown|never|string|number|boolean|object|function|class|interface|type|import|export|require|default|const|let|async|await|new|Array|Map|Set|Promise|Error|Math|JSON|Object|Date|Buffer|Symbol|Intl|process|console|window|globalThis|node|npm)$/
 
@@ -164,7 +168,8 @@ function findSubjects(sentence: string, scope: string, known: NameIndexes): Subj
   // In `remove the default from x` only a part of x is removed.
   let isPlace = false
   let open: Subject[] = []
-  for (const [token, mark, span] of sentence.matchAll(TOKEN)) {
+  for (const match of sentence.matchAll(TOKEN)) {
+    const [token, mark, span] = match
     const isWord = mark === undefined
     // In `remove deprecated x` the verb is the first one.
     if (isWord && isAfterVerb && /^(?:the|and|or|deprecated|experimental|both|,)$/i.test(token)) continue
@@ -195,7 +200,8 @@ function findSubjects(sentence: string, scope: string, known: NameIndexes): Subj
       if (!name.includes('/') && (isDefined(name, known.old) || isDefined(name, known.fresh)))
         for (const one of open) if (!/[./]/.test(one.name)) one.name = `${name}.${one.name}`
     } else if (isSubject(name, isAfterVerb ? 'named' : isPlace ? 'change' : verb, known)) {
-      const own = isPlace ? 'change' : verb
+      const isSignature = SIGNATURE.test(sentence.slice(match.index + token.length))
+      const own = isPlace || isSignature ? 'change' : verb
       const subject: Subject = { name: qualify(name, scope, known), verb: own, target: null }
       subjects.push(subject)
       open.push(subject)
@@ -247,7 +253,8 @@ function nameIn(text: string): string {
     .replace(/^(?:this|prototype)\./, '')
     .replace('.prototype.', '.')
   const isName = plain.split('.').every((part) => WORD.test(part)) && /[A-Za-z]{2}/.test(plain)
-  return isName && !/\.(?:md|[cm]?[jt]sx?|json|html?|css|ya?ml)$/.test(plain) ? plain : ''
+  const isFile = !text.includes('(') && /\.(?:md|[cm]?[jt]sx?|json|html?|css|ya?ml)$/.test(plain)
+  return isName && !isFile ? plain : ''
 }
 
 /** Whether a word outside of code is a name: it looks like one and follows a verb, or a symbol has it, or its scope does. */

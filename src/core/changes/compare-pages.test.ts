@@ -125,6 +125,61 @@ describe('symbols of API pages', () => {
   })
 })
 
+describe('signatures', () => {
+  test('are the same with other layout, other names of positional parameters, and `let` instead of `const`', () => {
+    const before = api(
+      'pot',
+      '## `fire`',
+      ts('function fire(pot: string, ...rest: number[]): { a: 1 b: 2 }'),
+      '## `size`',
+      ts('const size: 1'),
+    )
+    const after = api(
+      'pot',
+      '## `fire`',
+      ts('function fire(kiln: string, ...others: number[]): { a: 1; b: 2; }'),
+      '## `size`',
+      ts('let size: 1'),
+    )
+    expect(compare([before], [after])).toEqual([])
+    const option = api('pot', '## `fire`', ts('function fire(options: { pot: 1 }): void'))
+    const renamed = api('pot', '## `fire`', ts('function fire(options: { kiln: 1 }): void'))
+    expect(compare([option], [renamed])).toMatchObject([{ kind: 'changed', name: 'fire', lostNames: ['pot'] }])
+  })
+
+  test('do not lose the path of an imported type', () => {
+    const before = api('pot', '## `fire`', ts("const fire: typeof import('clay')['fire']"))
+    const after = api('pot', '## `fire`', ts('const fire: Fire'))
+    expect(compare([before], [after])).toMatchObject([{ kind: 'changed', lostNames: [] }])
+  })
+})
+
+describe('types that are not exported', () => {
+  const internal = (name: string, ...items: string[]) => [
+    `## \`${name}\``,
+    ts(`interface ${name}`),
+    '**Not exported.**',
+    items.map((item) => `- \`${item}: 1\``).join('\n'),
+  ]
+  const made = ['## `Options`', ts('type Options = Current & Old')]
+
+  test('give their members to the type that is made of them', () => {
+    const before = api('pot', '## `Options`', ts('interface Options'), '- `cone: 1`\n- `door: 1`\n- `slow: 1`')
+    const middle = api('pot', ...made, ...internal('Current', 'cone'), ...internal('Old', 'door'))
+    const after = api('pot', ...made, ...internal('Current', 'cone'), ...internal('Old', 'vent'))
+    const namesOf = (changes: readonly Change[]) => shorten(changes).filter((line) => !line.startsWith('changed'))
+    expect(namesOf(compare([before], [middle]))).toEqual(['removed Options.slow'])
+    expect(namesOf(compare([middle], [after]))).toEqual(['removed Options.door', 'added Options.vent'])
+  })
+
+  test('are no names themselves, and a name that is no longer exported is removed', () => {
+    const kept = ['## `Kiln`', ts('class Kiln'), '- `size: 1`']
+    const before = api('pot', ...kept, ...internal('Part'), '## `Door`', ts('interface Door'))
+    const after = api('pot', ...kept, ...internal('Other'), ...internal('Door'))
+    expect(shorten(compare([before], [after]))).toEqual(['removed Door'])
+  })
+})
+
 describe('symbols of code', () => {
   test('are compared by file, and those with an underscore are internal', () => {
     const code = (path: string, ...names: string[]): ComparedPage => ({

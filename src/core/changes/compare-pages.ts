@@ -51,13 +51,17 @@ export function* comparePages({ before, after, versions }: ComparisonInput): Gen
   yield
   const announced = listAnnouncedChanges(
     readAnnouncements(sections.map((section) => withoutOldLines(section, before))),
-    { modules: oldModules, documented: oldNames },
-    { modules: newModules, documented: newNames },
+    { modules: oldModules, documented: oldNames, words: wordsOf([readDocumentedNames(before.filter(isReleasePage))]) },
+    { modules: newModules, documented: newNames, words: new Set() },
     [...symbols, ...others],
   )
   yield
   const changes = [...symbols, ...others, ...announced.changes, ...compareSections(oldProse, newProse)]
-  return { notes, changes: sortChanges(changes, announced.isAnnounced, wordsOf([oldNames, newNames])) }
+  // Declarations tell the API better than lists in prose.
+  const isFromProse = new Set(oldModules.size > 0 && newModules.size > 0 ? others : [])
+  const words = wordsOf([oldNames, newNames])
+  const isVague = (change: Change) => isFromProse.has(change)
+  return { notes, changes: sortChanges(changes, announced.isAnnounced, isVague, words) }
 }
 
 /** A guide that names no version, without the lines that the older version has too. Those are about earlier changes. */
@@ -81,6 +85,7 @@ function wordsOf(sides: readonly DocumentedNames[]): Set<string> {
 function sortChanges(
   changes: readonly Change[],
   isAnnounced: (change: Change) => boolean,
+  isVague: (change: Change) => boolean,
   documented: ReadonlySet<string>,
 ): Change[] {
   const subjects = ['symbol', 'module', 'page', 'section']
@@ -96,6 +101,7 @@ function sortChanges(
       (isSymbol || subject === 'module') && isAnnounced(change) ? 0 : 1,
       isSymbol && isInternal(name) ? 1 : 0,
       subjects.indexOf(subject),
+      isVague(change) ? 1 : 0,
       isSymbol && isTypeOnly(change) ? 1 : 0,
       isIn(documented) ? 0 : 1,
       isMember ? 1 : 0,
@@ -112,8 +118,13 @@ function isInternal(name: string): boolean {
   return /(?:^|\.)(?:[_$]|internals?\b|unsafe_|unstable_)/i.test(name)
 }
 
-/** Types cannot be called. Members are judged by their own signature. */
+/** Types cannot be called. Members are judged by their own signature; options are written by users like arguments. */
 function isTypeOnly({ name, before, after }: Change): boolean {
   const signature = before ?? after ?? ''
-  return /^(?:type|interface)\b/.test(signature) || (name.includes('.') && !signature.includes('('))
+  const owner = name.split('.').at(-2)
+  if (owner !== undefined) return !signature.includes('(') && !OPTIONS.test(owner)
+  return signature === '' || /^(?:type|interface)\b/.test(signature)
 }
+
+/** Types of options. */
+const OPTIONS = /(?:options?|config(?:uration)?|props|settings|init|params?)$/i

@@ -1,7 +1,9 @@
 import { escapeRegExp } from '../escape-reg-exp.ts'
 import { compareUtf8 } from '../text/order.ts'
 import type { Change } from './change.ts'
+import { isInternal } from './internal-symbols.ts'
 import { type ComparedModule, type ComparedSymbol, isPrivate, UNKNOWN_MODULE } from './read-symbols.ts'
+import { essenceOf, listLostNames, parentsIn, withoutMembers } from './signature.ts'
 
 /** Compares the names of two versions, module by module. */
 export function compareSymbols(
@@ -19,6 +21,7 @@ export function compareSymbols(
   }
   const moves = findMoves(before, after)
   const withLostMembers = createLostMembers(before, after)
+  const all = { old: listByOwnName(before), fresh: listByOwnName(after) }
   for (const old of sortModules(before)) {
     const fresh = after.get(old.name)
     if (fresh === undefined) {
@@ -29,7 +32,7 @@ export function compareSymbols(
           add(symbolChange('removed', symbol, undefined))
         else if (target !== undefined) add({ ...symbolChange('moved', symbol, target), newName: target.module })
       }
-    } else for (const change of compareModule(old, fresh, moves)) add(change)
+    } else for (const change of compareModule(old, fresh, moves, all)) add(change)
   }
   for (const fresh of sortModules(after)) {
     if (!before.has(fresh.name) && fresh.name !== UNKNOWN_MODULE) add(moduleChange('added', fresh))
@@ -159,6 +162,7 @@ function compareModule(
   old: ComparedModule,
   fresh: ComparedModule,
   moves: ReadonlyMap<ComparedSymbol, ComparedSymbol>,
+  all: { readonly old: NamedSymbols; readonly fresh: NamedSymbols },
 ): Change[] {
   const removed = listMissing(old.symbols, fresh.symbols)
   const added = listMissing(fresh.symbols, old.symbols)
@@ -167,7 +171,10 @@ function compareModule(
   const owners = new Set([...old.symbols.values(), ...fresh.symbols.values()].map(({ owner }) => owner))
   const [ownNames] = listOwnNames(new Map([[fresh.name, fresh]])).values()
   const isStillMember = (symbol: ComparedSymbol) => {
-    return isInherited(symbol, fresh.symbols) || isInSignature(symbol, fresh.symbols)
+    if (isInherited(symbol, fresh.symbols) || isInSignature(symbol, fresh.symbols)) return true
+    // A type of another package that the owner is newly made of may have the member.
+    const known = listForeign(symbol.owner, old.symbols, all.old)
+    return [...listForeign(symbol.owner, fresh.symbols, all.fresh)].some((type) => !known.has(type))
   }
   // The same symbol may be in another namespace of its module.
   const isInNamespace = ({ name, owner }: ComparedSymbol) => {
@@ -197,8 +204,14 @@ function listMissing(
   symbols: ReadonlyMap<string, ComparedSymbol>,
   others: ReadonlyMap<string, ComparedSymbol>,
 ): ComparedSymbol[] {
-  return [...symbols.values()].filter(({ name, owner }) => {
-    return !others.has(name) && (owner === null || others.has(owner)) && !name.endsWith('.()')
+  const isThere = (name: string) => {
+    const found = others.get(name)
+    return found !== undefined && !isInternal(found)
+  }
+  return [...symbols.values()].filter((symbol) => {
+    const { name, owner } = symbol
+    if (owner === null) return !isThere(name) && !isInternal(symbol)
+    return !others.has(name) && others.has(owner) && !name.endsWith('.()')
   })
 }
 
@@ -217,24 +230,45 @@ function isInherited({ name, owner }: ComparedSymbol, symbols: ReadonlyMap<strin
   const has = (type: string): boolean => {
     if (seen.has(type)) return false
     seen.add(type)
-    const [, heritage = ''] = HERITAGE.exec(symbols.get(type)?.signature ?? '') ?? []
-    return (heritage.match(/[\w$.]+/g) ?? []).some((parent) => symbols.has(parent + member) || has(parent))
+    return parentsIn(symbols.get(type)?.signature ?? '').some((parent) => symbols.has(parent + member) || has(parent))
   }
   return has(owner)
 }
 
-/** What a declaration extends, up to the next declaration of the same name. */
-const HERITAGE =
-  /\b(?:extends|implements|type [\w$]+(?:<.*?>)? =)(.*?)(?= (?:const|class|interface|function|namespace|type|var|let) |$)/
+type NamedSymbols = ReadonlyMap<string, ComparedSymbol>
+
+/** All symbols that are no members, without the namespaces around them. */
+function listByOwnName(modules: ReadonlyMap<string, ComparedModule>): NamedSymbols {
+  const all = [...modules.values()].flatMap(({ symbols }) => [...symbols.values()])
+  return new Map(all.filter(({ owner }) => owner === null).map((symbol) => [ownName(symbol), symbol]))
+}
+
+/** Types of other packages that a type extends or is made of, directly or through others. */
+function listForeign(type: string | null, symbols: NamedSymbols, all: NamedSymbols): ReadonlySet<string> {
+  const foreign = new Set<string>()
+  const seen = new Set<string>()
+  const visit = (name: string) => {
+    if (seen.has(name)) return
+    seen.add(name)
+    const found = symbols.get(name) ?? all.get(ownName({ name }))
+    if (found !== undefined) parentsIn(found.signature).forEach(visit)
+    else if (!NO_MEMBERS.test(name)) foreign.add(name)
+  }
+  if (type !== null) visit(type)
+  return foreign
+}
+
+/** Primitive and utility types, and type parameters, which by habit are one letter or begin with T. */
+const NO_MEMBERS =
+  /^(?:[a-z]+|[A-Z]\w?|T[A-Z]\w*|Partial|Required|Readonly|Record|Pick|Omit|Exclude|Extract|NonNullable|ReturnType|Parameters|Awaited|Promise|Array|ReadonlyArray|Map|Set|Error)$/
 
 /** `owners` are the symbols with members, which are compared by themselves. */
 function compareSymbol(old: ComparedSymbol, fresh: ComparedSymbol, owners: ReadonlySet<string | null>): Change[] {
   if (!isDeprecated(old) && isDeprecated(fresh)) return [deprecation(fresh, old)]
-  if (old.signature === '' || fresh.signature === '') return []
+  if (old.signature === '' || fresh.signature === '' || isInternal(fresh)) return []
   const outline = owners.has(old.name) ? withoutMembers : (text: string) => text
-  if (outline(old.signature).replace(/\s/g, '') !== outline(fresh.signature).replace(/\s/g, '')) {
+  if (essenceOf(outline(old.signature), old.path) !== essenceOf(outline(fresh.signature), fresh.path))
     return [symbolChange('changed', old, fresh)]
-  }
   const [before, after] = [defaultOf(old), defaultOf(fresh)]
   if (before === after || before === '' || after === '') return []
   return [{ ...symbolChange('changed', old, fresh), lines: [`- ${before}`, `+ ${after}`] }]
@@ -243,21 +277,6 @@ function compareSymbol(old: ComparedSymbol, fresh: ComparedSymbol, owners: Reado
 /** The default value that a doc comment states. */
 function defaultOf({ doc }: ComparedSymbol): string {
   return /\bDefault: .{1,80}?(?=$|\n|\. )/.exec(doc)?.[0].trim() ?? ''
-}
-
-/** A signature without the members in braces. Whether a type is an interface or an alias makes no difference to its users. */
-function withoutMembers(signature: string): string {
-  let plain = signature
-  for (let before = ''; before !== plain; ) {
-    before = plain
-    plain = plain.replace(/\{[^{}]*\}/g, '')
-  }
-  // A signature that is too long is cut within its braces.
-  return plain
-    .replace(/\{.*$/, '')
-    .replace(/^(?:interface|type) /, '')
-    .replace(/ ?[=&] ?/g, ' ')
-    .trim()
 }
 
 function isDeprecated({ doc }: ComparedSymbol): boolean {
@@ -297,13 +316,6 @@ function symbolChange(
 function moduleChange(kind: 'removed' | 'added', { name, path }: ComparedModule): Change {
   const signatures = { before: null, after: null, lostNames: [], lines: [] }
   return { kind, subject: 'module', name, newName: null, path, line: 1, isOldPage: kind === 'removed', ...signatures }
-}
-
-/** Names that a signature had and has no longer: parameters, options, values of a union. Types and keywords do not count. */
-function listLostNames(before: string, after: string): string[] {
-  const kept = new Set(after.match(/[A-Za-z_$][\w$-]*/g) ?? [])
-  const named = before.match(/[A-Za-z_$][\w$]*(?=\??:)|(?<=')[\w$-]+(?=')/g) ?? []
-  return [...new Set(named)].filter((name) => !kept.has(name) && name.length > 1)
 }
 
 /** A shorter signature is too common to recognise a symbol by it. */

@@ -56,13 +56,18 @@ interface Item {
 function readItems({ kind, lines, firstLine }: ReleaseSection): Item[] {
   const items: Item[] = []
   const trail: { readonly level: number; readonly heading: Item['heading'] }[] = []
+  const labels: { readonly indent: number; readonly text: string }[] = []
   let parts: string[] = []
   let start = 0
   let fence = ''
   const heading = () => trail.findLast((one) => one.heading !== 'other')?.heading ?? 'other'
   const close = () => {
-    if (parts.length > 0)
-      items.push({ text: parts.join(' '), heading: heading(), line: firstLine + start, isTitle: false })
+    const text = parts.join(' ')
+    if (LABEL.test(text)) labels.push({ indent: indentOf(lines[start] ?? ''), text })
+    // `- remove:` says of the items below it what happened to them.
+    const label = labels.find(({ indent }) => indent < indentOf(lines[start] ?? ''))?.text
+    const whole = label === undefined ? text : `${label} ${text}`
+    if (text !== '') items.push({ text: whole, heading: heading(), line: firstLine + start, isTitle: false })
     parts = []
   }
   splitLines(lines.join('\n')).forEach((raw, at) => {
@@ -86,11 +91,19 @@ function readItems({ kind, lines, firstLine }: ReleaseSection): Item[] {
     if (text === '' || isRow || ITEM.test(raw)) close()
     if (text === '' || /^(?:<!--|={3,}$|-{3,}$|\|[\s|:-]+\|$)/.test(text)) return
     if (parts.length === 0) start = at
+    if (parts.length === 0) while ((labels.at(-1)?.indent ?? -1) >= indentOf(raw)) labels.pop()
     // The first cell names what the row is about.
     parts.push(isRow ? (text.split('|')[1] ?? '').trim() : text.replace(ITEM, ''))
   })
   close()
   return items
+}
+
+/** An item that is the heading of a list. */
+const LABEL = /^[\w ]{3,30}:$/
+
+function indentOf(line: string): number {
+  return line.search(/\S|$/)
 }
 
 function kindOfHeading(title: string): Item['heading'] {

@@ -1,5 +1,6 @@
 import { splitLines } from '../text/lines.ts'
 import type { ComparedPage } from './change.ts'
+import { inlineInternal } from './internal-symbols.ts'
 import { readDeclarations } from './read-declarations.ts'
 
 /** A name that a version defines. */
@@ -224,7 +225,14 @@ function readApiPage({ path, markdown }: ComparedPage): ModuleDraft {
     else readLine(text, at + 1, entry)
   })
   const words = new Set(markdown.match(/[A-Za-z_$][\w$]*/g) ?? [])
-  return { name, aliases, path, references, words, symbols: createSymbols(name, path, entries, references) }
+  return {
+    name,
+    aliases,
+    path,
+    references,
+    words,
+    symbols: inlineInternal(createSymbols(name, path, entries, references)),
+  }
 }
 
 /** A heading of an API page with what is below it. */

@@ -262,3 +262,31 @@ test('folders with a package.json of their own are modules, unless `exports` lis
   expect(list({ main: 'a.js' })).toEqual([{ subpath: './hooks', path: 'hooks/index.d.ts' }])
   expect(list({ exports: { '.': './a.js' } })).toEqual([])
 })
+
+test('describes what exported declarations inherit from or are made of, with a note if it is not exported', async () => {
+  const pages = await write(
+    { types: './index.d.ts' },
+    {
+      'index.d.ts': `
+      import Core from './core'
+      declare class Lamp extends Core { on(): void }
+      type Options = Current & { warm: boolean }
+      interface Current { colour: string }
+      interface Unused { a: 1 }
+      export interface Named {}
+      interface LightOptions { watts: number }
+      export declare function light(options?: LightOptions, other?: Named): Unused
+      export { Lamp, Options }
+    `,
+      'core.d.ts': 'export default class Base<T = Hidden> { off(): void }',
+    },
+  )
+  const page = pages['index.d.ts'] ?? ''
+  const headings = page.split('\n').filter((line) => line.startsWith('## '))
+  expect(headings).toEqual([
+    ...['## `Named`', '## `light(options?, other?)`', '## `Lamp`', '## `Options`'],
+    ...['## `LightOptions`', '## `Core`', '## `Current`'],
+  ])
+  expect(page).toContain('interface Current\n```\n\n**Not exported.**\n\n- `colour: string`')
+  expect(page.match(/\*\*Not exported/g)).toHaveLength(3)
+})

@@ -178,6 +178,12 @@ export class PackageExports {
     return this.#listExports(path, 0)
   }
 
+  /** What a name stands for inside of a file, exported or not. */
+  async find(path: string, name: string): Promise<ExportedName | undefined> {
+    const module = await this.module(path)
+    return module === undefined ? undefined : this.#findLocal(path, module, name, 0)
+  }
+
   /** The other packages of which a file exports everything, directly or through other files of the package. */
   async listExternal(path: string, seen: Set<string> = new Set()): Promise<string[]> {
     if (seen.has(path)) return []

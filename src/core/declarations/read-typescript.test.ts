@@ -3,7 +3,7 @@ import { openNodeGrammars } from '../../../test/node-grammars.ts'
 import type { CodeParser } from '../chunk/code-grammars.ts'
 import { PARSER_FAILED } from '../chunk/piece.ts'
 import type { Declaration, ModuleText } from './declaration.ts'
-import { nameDefaultFunctions, readTypeScript } from './read-typescript.ts'
+import { adaptToGrammar, readTypeScript } from './read-typescript.ts'
 
 let parser: CodeParser | undefined
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 function read(text: string): ModuleText {
-  const named = nameDefaultFunctions(text)
+  const named = adaptToGrammar(text)
   const module = parser?.read(named, (root) => readTypeScript(root, named))
   if (module === undefined || module === PARSER_FAILED) throw new Error('the text cannot be parsed')
   return module
@@ -53,6 +53,17 @@ describe('a declaration', () => {
       { name: '{ b }', type: 'Options', isOptional: false, isRest: false },
       { name: 'c', type: 'string', isOptional: true, isRest: false },
       { name: 'd', type: 'any[]', isOptional: false, isRest: true },
+    ])
+  })
+
+  test('may use imported types with type arguments, and optional parameters that are destructured', () => {
+    const { members } = readOne(
+      'declare class Lamp { a: | import("./lens").Lens<import("@x/y").Z<string>> | null; b({ c }?: Options): void; d: typeof import("e") }',
+    )
+    expect(members.map(({ name, signature }) => [name, signature])).toEqual([
+      ['a', 'a: | import("./lens").Lens<import("@x/y").Z<string>> | null'],
+      ['b', 'b({ c }: Options): void'],
+      ['d', 'd: typeof import("e")'],
     ])
   })
 

@@ -8,11 +8,30 @@ export function readTypeScript(root: Node, text: string): ModuleText {
 }
 
 /**
- * Names functions that are exported as default without a name. Their grammar has none without a body, as type declarations have them. The
- * name is the one that TypeScript itself gives to default exports.
+ * Rewrites what the grammar cannot parse. Functions that are exported as default without a name get the name that TypeScript itself gives to
+ * default exports. Imported types such as `import('a').B<C>` become one word, which the reader turns back. Destructured parameters lose the
+ * question mark of `({ a }?: Options)`.
  */
-export function nameDefaultFunctions(text: string): string {
-  return text.replace(/^([ \t]*export[ \t]+default[ \t]+(?:async[ \t]+)?function)[ \t]*(?=[(<])/gm, '$1 _default')
+export function adaptToGrammar(text: string): string {
+  return text
+    .replace(/^([ \t]*export[ \t]+default[ \t]+(?:async[ \t]+)?function)[ \t]*(?=[(<])/gm, '$1 _default')
+    .replace(/\bimport\((['"])[\w@$./:-]+\1\)\.(?=[A-Za-z_$])/g, (type) => mapChars(type, PLAIN, WORD_CHARS))
+    .replace(/\}\?(?=:)/g, '}')
+}
+
+/** Characters of imported types, and letters that stand for them in one word. */
+const PLAIN = `()'"@./:-`
+const WORD_CHARS = '\u2045\u2046\u2018\u201c\uff20\u2024\u2215\ua789\u2010'
+
+function mapChars(text: string, from: string, to: string): string {
+  return [...text].map((char) => to[from.indexOf(char)] ?? char).join('')
+}
+
+const ADAPTED_TYPE = /import\u2045.*?\u2046\u2024/g
+
+/** Turns imported types back. */
+function restore(text: string): string {
+  return text.includes('\u2045') ? text.replace(ADAPTED_TYPE, (type) => mapChars(type, WORD_CHARS, PLAIN)) : text
 }
 
 class ModuleReader {
@@ -131,7 +150,7 @@ function readDeclarations(statement: Node, doc: string, text: string, unnamed?: 
     {
       ...createDeclaration(kind, name, node, doc, body),
       parameters: readParameters(node),
-      type: kind === 'type' ? (node.childForFieldName('value')?.text ?? '') : readReturnType(node),
+      type: kind === 'type' ? restore(node.childForFieldName('value')?.text ?? '') : readReturnType(node),
       heritage: readHeritage(node),
       ...(kind === 'namespace' && body !== undefined
         ? readNamespace(body, text)
@@ -239,7 +258,8 @@ function isPrivate(child: Node | null): boolean {
 function readParameters(node: Node): Parameter[] | null {
   const list = node.childForFieldName('parameters')
   const single = node.childForFieldName('parameter')
-  if (list === null) return single === null ? null : [{ name: single.text, type: '', isOptional: false, isRest: false }]
+  if (list === null)
+    return single === null ? null : [{ name: restore(single.text), type: '', isOptional: false, isRest: false }]
   return list.namedChildren.flatMap((child) =>
     child === null || child.type === 'comment' ? [] : [readParameter(child)],
   )
@@ -320,7 +340,7 @@ function* withDocs(body: Node, text: string): Generator<{ readonly node: Node; r
 
 /** The text of a doc comment, without its marks. */
 function cleanDoc(comment: string): string {
-  const lines = comment.slice(3, -2).split('\n')
+  const lines = restore(comment).slice(3, -2).split('\n')
   return lines
     .map((line, i) => (i === 0 ? line : line.replace(/^\s*\* ?/, '')).trimEnd())
     .join('\n')
@@ -354,7 +374,7 @@ function unquote(text: string): string {
 
 /** The text on one line, without comments. A comment mark in a string is none. */
 function oneLine(text: string): string {
-  return text
+  return restore(text)
     .replace(COMMENT_OR_STRING, (whole) => (/^["'`]/.test(whole) ? whole : ' '))
     .replace(/\s+/g, ' ')
     .trim()

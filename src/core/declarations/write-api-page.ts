@@ -29,17 +29,28 @@ export async function writeApiPages(
   const written = new Map<Declaration, string>()
   const described = new Set<string>()
   const nameOf = ({ subpath }: PackageModule) => (subpath === '.' ? title : title + subpath.slice(1))
+  const drafts = new Map<string, ApiPage>()
   for (const module of modules) {
     const { path } = module
-    if (pages.has(path)) continue
+    if (drafts.has(path)) continue
     const aliases = modules.filter((other) => other !== module && other.path === path).map(nameOf)
     const page = new ApiPage(nameOf(module), aliases, written, described)
     page.add(await exports.list(path))
     for (const from of await exports.listExternal(path)) page.addExternal(from)
+    drafts.set(path, page)
+  }
+  // All exported names are known before the first one that is not exported.
+  for (const [path, page] of drafts) {
+    await page.addInternal(exports)
     if (page.hasNames) pages.set(path, page.write())
   }
   return { pages, described: exports.withBarrels(described) }
 }
+
+/** Marks a declaration that the module does not export. */
+export const NOT_EXPORTED = '**Not exported.**'
+/** Maximum number of declarations on a page that the module does not export. */
+const MAX_INTERNAL = 300
 
 /** The page of a module. */
 class ApiPage {
@@ -52,6 +63,9 @@ class ApiPage {
   /** Names that are described elsewhere, by module; those of this module have another name here. */
   readonly #references = new Map<string, string[]>()
   readonly #externals: string[] = []
+  readonly #labels = new Set<string>()
+  /** Names that declarations inherit from or are made of, with the file that uses them. */
+  readonly #parents: { readonly name: string; readonly path: string }[] = []
   #default = ''
 
   constructor(module: string, aliases: readonly string[], written: Map<Declaration, string>, described: Set<string>) {
@@ -100,17 +114,66 @@ class ApiPage {
     }
   }
 
-  #describe(label: string, declarations: readonly Declaration[], own: ReadonlySet<Declaration>, path: string): void {
+  /** Adds what exported declarations inherit from or are made of, such as the parts of a type of options, if it is not exported. */
+  async addInternal(exports: PackageExports): Promise<void> {
+    const seen = new Set<string>()
+    let count = 0
+    for (let next = this.#parents.shift(); next !== undefined && count < MAX_INTERNAL; next = this.#parents.shift()) {
+      const { name, path } = next
+      const key = `${path} ${name}`
+      if (seen.has(key) || this.#labels.has(name)) continue
+      seen.add(key)
+      const found = await exports.find(path, name)
+      const fresh = found?.declarations.filter((one) => !this.#written.has(one)) ?? []
+      if (found === undefined || fresh.length === 0) continue
+      count++
+      this.#describe(name, fresh, NO_DECLARATIONS, found.path, NOT_EXPORTED)
+    }
+  }
+
+  #describe(
+    label: string,
+    declarations: readonly Declaration[],
+    own: ReadonlySet<Declaration>,
+    path: string,
+    note = '',
+  ): void {
     this.#described.add(path)
+    this.#labels.add(label)
     const fresh = declarations.filter((one) => !this.#written.has(one))
     const [first] = declarations
     const from = fresh.length > 0 || first === undefined ? undefined : this.#written.get(first)
     // `z.object` is not listed again on the page that describes `object`.
     const isListed = from !== undefined && (from !== this.#module || !label.includes('.'))
     if (isListed) this.#references.set(from, [...(this.#references.get(from) ?? []), writeCodeSpan(label)])
-    for (const one of fresh) this.#written.set(one, this.#module)
-    this.#blocks.push(...writeDeclarations(label, fresh, own))
+    for (const one of fresh) {
+      this.#written.set(one, this.#module)
+      for (const name of listParents(one)) this.#parents.push({ name, path })
+    }
+    this.#blocks.push(...writeDeclarations(label, fresh, own, note))
   }
+}
+
+const NO_DECLARATIONS: ReadonlySet<Declaration> = new Set()
+
+/** Names of the types that a declaration inherits from or is made of, and of the options that it takes. */
+function listParents(declaration: Declaration): string[] {
+  const { kind, heritage, type, parameters, members } = declaration
+  const own =
+    kind === 'class' ? (members.find((one) => one.kind === 'constructor')?.parameters ?? []) : (parameters ?? [])
+  const taken = own.map((one) => one.type)
+  const made = kind === 'type' || kind === 'variable' ? [type] : heritage
+  // Members in braces are written with the declaration.
+  return [...made, ...taken].flatMap((text) => withoutBraces(text).match(/(?<![\w$.'"])[A-Z][\w$]*(?![\w$.'"])/g) ?? [])
+}
+
+function withoutBraces(text: string): string {
+  let plain = text
+  for (let before = ''; before !== plain; ) {
+    before = plain
+    plain = plain.replace(/\{[^{}]*\}/g, '')
+  }
+  return plain
 }
 
 /** Whether two names stand for the same. */
@@ -137,13 +200,20 @@ function writeDeclarations(
   name: string,
   declarations: readonly Declaration[],
   own: ReadonlySet<Declaration>,
+  note: string,
 ): string[] {
   const [first] = declarations
   if (first === undefined) return []
   const docs = new Set(declarations.map(({ doc }) => writeDoc(doc)).filter((doc) => doc !== ''))
   const members = declarations.flatMap((one) => one.members.filter((member) => !own.has(member)))
   const heading = `## ${writeCodeSpan(name + writeCall(first.parameters))}`
-  return [heading, writeSignatures(declarations), ...docs, ...writeMembers(name, members)]
+  return [
+    heading,
+    writeSignatures(declarations),
+    ...(note === '' ? [] : [note]),
+    ...docs,
+    ...writeMembers(name, members),
+  ]
 }
 
 function writeSignatures(declarations: readonly Declaration[]): string {

@@ -12,6 +12,7 @@ import { labelOf, type Source } from '../source.ts'
 import { findSource } from '../sources/find-source.ts'
 import { chooseVersion, describeDoubts, type VersionChoice, writeVersions } from '../sources/find-version.ts'
 import { compareLastRun } from './compare-last-run.ts'
+import { addPassedOn, importNameOf } from './passed-on.ts'
 import { type PageSet, readPageSet } from './read-page-set.ts'
 
 /** What to compare. */
@@ -87,7 +88,8 @@ export async function compareVersions(
     return { from: only, to: only, crawl, ...listChanges(comparison, ...sides, uses, input.limit), notices }
   }
   const { from, to, notices } = await chooseSides(library, named, { to: only?.version ?? undefined, ...input })
-  const [before, after] = [await readPageSet(library, from, signal), await readPageSet(library, to, signal)]
+  const own = { before: await readPageSet(library, from, signal), after: await readPageSet(library, to, signal) }
+  const { before, after, notices: missing } = await addPassedOn(library, { from, to, ...own }, signal)
   const versions = { from: from.version ?? '', to: to.version ?? '' }
   const work = comparePages({ before: before.pages, after: after.pages, versions })
   const comparison = await runCooperatively(work, library.clock, signal)
@@ -98,7 +100,7 @@ export async function compareVersions(
     { set: after, sourceId: to.id },
   ] as const
   const listed = listChanges(comparison, ...sides, uses, input.limit)
-  return { from, to, crawl: null, ...listed, notices: [...notices, ...partial] }
+  return { from, to, crawl: null, ...listed, notices: [...notices, ...partial, ...missing] }
 }
 
 /** Groups changes by kind, at most `limit` of each, with their addresses. */
@@ -120,12 +122,6 @@ function listChanges(
   return { notes: notes.map((note) => ({ ...note, ...placeOf(after, note) })), groups }
 }
 
-/** The name by which code imports a source. */
-function importNameOf({ url, name }: Source): string {
-  const found = parsePackageUrl(url)
-  return found === undefined ? name : packageTitle(found)
-}
-
 /** The pages of one side, and the source that has them; null if they are no longer stored. */
 interface ComparedSide {
   readonly set: PageSet
@@ -137,7 +133,8 @@ function placeOf(
   { path, line }: { readonly path: string; readonly line: number },
 ): ListedPlace {
   const place = places.get(path)
-  return { url: place === undefined ? path : withAnchor(place.url, findAnchor(place.sections, line)), sourceId }
+  if (place === undefined) return { url: path, sourceId }
+  return { url: withAnchor(place.url, findAnchor(place.sections, line)), sourceId: place.sourceId ?? sourceId }
 }
 
 /** Finds the two versions to compare. */
@@ -168,7 +165,10 @@ async function findNamed(
   { source: text }: ChangesInput,
 ): Promise<{ readonly named: readonly Source[]; readonly only: Source | undefined }> {
   const sources = await library.store.listSources()
-  const named = sources.filter(({ name }) => name === text.trim())
+  const wanted = text.trim()
+  const sameName = sources.filter(({ name }) => name === wanted)
+  // Code imports `@a/b`, which is the source `a/b`.
+  const named = sameName.length > 0 ? sameName : sources.filter((source) => importNameOf(source) === wanted)
   if (named.length > 0) return { named, only: named.length === 1 ? named[0] : undefined }
   const only = await findSource(library, text)
   return { named: sources.filter(({ name }) => name === only.name), only }

@@ -8,11 +8,19 @@ import { isTree } from '../ports/tree.ts'
 import { listDefinitions } from '../search/list-symbols.ts'
 import { labelOf, type Source } from '../source.ts'
 
+/** Address and sections of a page. */
+export interface PagePlace {
+  readonly url: string
+  readonly sections: readonly Section[]
+  /** Source that has the page. @default the compared one */
+  readonly sourceId?: string
+}
+
 /** The pages of one version, as they are compared. */
 export interface PageSet {
   readonly pages: readonly ComparedPage[]
   /** Address and sections of each page by its path. */
-  readonly places: ReadonlyMap<string, { readonly url: string; readonly sections: readonly Section[] }>
+  readonly places: ReadonlyMap<string, PagePlace>
   /** Key of each page by its path. */
   readonly keys: ReadonlyMap<string, string>
   /** What was left out; null if nothing was. */
