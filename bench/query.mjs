@@ -4,7 +4,7 @@
 //   npm run bench query [-- --chunks 10000,100000,1000000] [--engines sqlite,fts5,postgres,tsvector] [--limit 10] [--folder <folder>] [--check 1000]
 //
 // Every engine runs in its own process on the same generated chunks, 25 per page. A library is built page by page, as a crawl does. With
-// `--folder`, libraries in files are kept there, and used again by the next run. `--check` compares this many answers with those of the
+// `--folder`, libraries and the databases of the server are kept there, and used again by the next run. `--check` compares this many answers with those of the
 // in-memory index, which scores every chunk.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
@@ -38,7 +38,8 @@ else await compare()
 async function compare() {
   const folder = option('folder') ?? mkdtempSync(join(tmpdir(), 'pharos-bench-'))
   mkdirSync(folder, { recursive: true })
-  const server = engineNames.some((name) => SERVER_ENGINES.includes(name)) ? startPostgres() : undefined
+  const kept = option('folder') && join(folder, 'postgres')
+  const server = engineNames.some((name) => SERVER_ENGINES.includes(name)) ? startPostgres([], kept) : undefined
   try {
     for (const size of sizes) await compareAt(size, folder, server)
   } finally {
@@ -50,10 +51,10 @@ async function compare() {
 async function compareAt(size, folder, server) {
   const results = []
   for (const name of engineNames) {
-    const place = SERVER_ENGINES.includes(name)
-      ? await createDatabase(server, `${name}${size}`)
-      : join(folder, `${name}-${size}.db`)
-    const built = isBuilt(place) ? {} : startChild('build', name, place, size, server)
+    const isOnServer = SERVER_ENGINES.includes(name)
+    const place = isOnServer ? server.addressOf(`${name}${size}`) : join(folder, `${name}-${size}.db`)
+    const isBuilt = isOnServer ? await hasDatabase(server, `${name}${size}`) : existsSync(place)
+    const built = isBuilt ? {} : startChild('build', name, place, size, server)
     results.push({ name, ...built, ...startChild('ask', name, place, size, server) })
   }
   console.log(`\n${size} chunks, ${results[0].queries} questions of 3 to 12 words, best ${limit}`)
@@ -80,10 +81,6 @@ async function compareAt(size, folder, server) {
   )
 }
 
-function isBuilt(place) {
-  return !place.startsWith('postgres') && existsSync(place)
-}
-
 function startChild(task, name, place, size, server) {
   const options = { child: task, engine: name, place, chunks: size, limit, check: checkCount, server: server?.folder }
   const args = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [`--${key}`, `${value}`]))
@@ -96,19 +93,28 @@ function startChild(task, name, place, size, server) {
   return JSON.parse(stdout)
 }
 
-async function createDatabase(server, name) {
+async function hasDatabase(server, name) {
   const admin = await connectTo(server.addressOf('postgres'))
-  await admin.query(`CREATE DATABASE ${name}`)
+  const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
   await admin.end()
-  return server.addressOf(name)
+  return rowCount > 0
 }
 
 async function runChild(task) {
   const place = option('place')
   const engine = engines[option('engine')]
   if (task === 'ask') return { ...(await measureQuestions(engine(place), place)), ...(await measureServer(place)) }
-  if (SERVER_ENGINES.includes(option('engine'))) return engine(place).build(createChunks)
   // A library that is not complete must not be used again.
+  if (SERVER_ENGINES.includes(option('engine'))) {
+    const admin = await connectTo(place.replace(/\w+(?=\?)/, 'postgres'))
+    const name = option('engine') + sizes[0]
+    await admin.query(`DROP DATABASE IF EXISTS ${name}_part`)
+    await admin.query(`CREATE DATABASE ${name}_part`)
+    const built = await engine(place.replace(name, `${name}_part`)).build(createChunks)
+    await admin.query(`ALTER DATABASE ${name}_part RENAME TO ${name}`)
+    await admin.end()
+    return built
+  }
   const built = await engine(`${place}.part`).build(createChunks)
   for (const suffix of ['-wal', '-shm']) rmSync(`${place}.part${suffix}`, { force: true })
   renameSync(`${place}.part`, place)

@@ -1,12 +1,21 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { installPackages } from '../install-packages.ts'
 
-/** A PostgreSQL server for tests. Its data is deleted when it is stopped. */
+/** A PostgreSQL server for tests. Its data is deleted when it is stopped, unless it was started in a given folder. */
 export interface PostgresServer {
   /** Folder of its socket and its data. */
   readonly folder: string
@@ -30,12 +39,16 @@ const SHARED_MEMORY = '/dev/shm'
 /** Committed data survives a kill of the server, as long as the machine runs. */
 export const DURABLE_SETTINGS: readonly string[] = ['full_page_writes=on', 'synchronous_commit=on']
 
-/** Starts a real PostgreSQL on a socket in a temporary folder, as a user other than root. `overrides` replace default settings. */
-export function startPostgres(overrides: readonly string[] = []): PostgresServer {
+/**
+ * Starts a real PostgreSQL on a socket in a temporary folder, as a user other than root. `overrides` replace default settings. A server in
+ * `keptFolder` keeps its data for the next one that is started there.
+ */
+export function startPostgres(overrides: readonly string[] = [], keptFolder?: string): PostgresServer {
   const programs = locatePrograms()
   // The folder is in memory if possible, because the server creates and removes thousands of files. Its path is short, because a socket
   // path is limited to about a hundred characters.
-  const folder = mkdtempSync(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'pharos-pg-'))
+  const folder = keptFolder ?? mkdtempSync(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'pharos-pg-'))
+  mkdirSync(folder, { recursive: true })
   chmodSync(folder, 0o755)
   if (process.getuid?.() === 0) run('chown', ['postgres:', folder])
   const data = join(folder, 'data')
@@ -56,14 +69,7 @@ export function startPostgres(overrides: readonly string[] = []): PostgresServer
   const controlCommand = (args: readonly string[]) =>
     [join(programs, 'pg_ctl'), ['-D', data, '-l', log, '-w', ...args]] as const
   const readPid = () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
-  runAsPostgresUser(
-    join(programs, 'initdb'),
-    ['-D', data, '-U', 'pharos', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8'],
-    folder,
-  )
-  // One user needs a password; all others are let in.
-  const rules = join(data, 'pg_hba.conf')
-  writeFileSync(rules, `local all guarded scram-sha-256\n${readFileSync(rules, 'utf8')}`)
+  if (!existsSync(data)) createCluster(join(programs, 'initdb'), data, folder)
   const startArgs = ['-t', '60', '-o', settings.map((one) => `-c ${one}`).join(' '), 'start']
   const start = () => control(...startArgs)
   start()
@@ -91,10 +97,18 @@ export function startPostgres(overrides: readonly string[] = []): PostgresServer
       await promisify(execFile)(...asPostgresUser(...controlCommand(startArgs)), { cwd: folder })
     },
     stop: () => {
-      control('-m', 'immediate', 'stop')
-      rmSync(folder, { recursive: true, force: true })
+      control('-m', keptFolder === undefined ? 'immediate' : 'fast', 'stop')
+      if (keptFolder === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+function createCluster(program: string, data: string, folder: string): void {
+  const options = ['-U', 'pharos', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C.UTF-8']
+  runAsPostgresUser(program, ['-D', data, ...options], folder)
+  // One user needs a password; all others are let in.
+  const rules = join(data, 'pg_hba.conf')
+  writeFileSync(rules, `local all guarded scram-sha-256\n${readFileSync(rules, 'utf8')}`)
 }
 
 /** The folder of the PostgreSQL programs, which are installed first if they are missing. */

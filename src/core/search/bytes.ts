@@ -35,6 +35,18 @@ export class ByteWriter {
     bytes[this.#length++] = rest
   }
 
+  /** Copies some numbers from where another writer wrote them, and returns where the next one is. */
+  copyNumbers(source: Uint8Array, from: number, count: number): number {
+    let position = from
+    for (let left = count; left > 0; ) {
+      if (this.#length === this.#bytes.length) this.#reserve(1)
+      const byte = source[position++] ?? 0
+      this.#bytes[this.#length++] = byte
+      if (byte < 0x80) left--
+    }
+    return position
+  }
+
   writeBytes(source: Uint8Array): void {
     this.#reserve(source.length)
     this.#bytes.set(source, this.#length)
@@ -98,6 +110,23 @@ export class ByteReader {
     const count = this.readNumber()
     if (count > this.remaining) throw new DecodeError('unexpected end of bytes')
     return count
+  }
+
+  /** Fills an array with the next numbers. */
+  readNumbers(target: Float64Array | Uint32Array): void {
+    const bytes = this.#bytes
+    let position = this.#position
+    for (let i = 0; i < target.length; i++) {
+      let byte = bytes[position++] ?? 0
+      let value = byte & 0x7f
+      for (let scale = 128; byte > 0x7f; scale *= 128) {
+        byte = bytes[position++] ?? 0
+        value += (byte & 0x7f) * scale
+      }
+      target[i] = value
+    }
+    if (position > bytes.length) throw new DecodeError('unexpected end of bytes')
+    this.#position = position
   }
 
   readBytes(count: number): Uint8Array {

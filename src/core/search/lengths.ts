@@ -1,14 +1,18 @@
-/** The pages of a collection, numbered from 0. */
+/** The pages of a collection, by number. */
 export interface RankedPages {
-  /** The page of each document. */
-  readonly ofDocuments: Uint32Array
-  /** Number of tokens of each page, weighted like those of its documents. */
-  readonly lengths: Float64Array
-  /** How many documents with text each page has. */
-  readonly documentCounts: Uint32Array
+  /** The page of a document. */
+  pageOf(document: number): number
+  /** The tokens of a page, weighted like those of its documents, and how many of its documents have any. */
+  measure(page: number): { readonly length: number; readonly documentCount: number }
 }
 
-/** Numbers the pages of documents, which are added in order. */
+/** The pages of a collection that does not change. */
+export interface NumberedPages extends RankedPages {
+  /** Number of pages. */
+  readonly count: number
+}
+
+/** Numbers the pages of documents, which are added in order, from 0. */
 export class PageNumbering {
   readonly #numbers = new Map<number | string, number>()
   readonly #ofDocuments: Uint32Array
@@ -32,7 +36,7 @@ export class PageNumbering {
   }
 
   /** The pages, with the lengths of their documents added up. */
-  finish(lengths: Float64Array): RankedPages {
+  finish(lengths: Float64Array): NumberedPages {
     const pageLengths = new Float64Array(this.#numbers.size)
     const documentCounts = new Uint32Array(this.#numbers.size)
     this.#ofDocuments.forEach((page, i) => {
@@ -40,7 +44,11 @@ export class PageNumbering {
       pageLengths[page] = (pageLengths[page] ?? 0) + length
       if (length > 0) documentCounts[page] = (documentCounts[page] ?? 0) + 1
     })
-    return { ofDocuments: this.#ofDocuments, lengths: pageLengths, documentCounts }
+    return {
+      count: pageLengths.length,
+      pageOf: (document) => this.#ofDocuments[document] ?? 0,
+      measure: (page) => ({ length: pageLengths[page] ?? 0, documentCount: documentCounts[page] ?? 0 }),
+    }
   }
 }
 

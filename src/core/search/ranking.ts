@@ -41,12 +41,12 @@ export const DEFAULT_RANKING: Required<RankingOptions> = {
 
 /** The documents that are ranked. */
 export interface RankedCollection {
-  /** Number of tokens of each document over all fields, weighted by field like occurrences. */
-  readonly lengths: Float64Array
-  /** Tie-breaker between equal scores: the smaller value comes first. @default the document number */
-  readonly order?: Order
-  /** The pages that the documents are parts of. @default documents are not parts of pages */
-  readonly pages?: RankedPages
+  /** Number of tokens of a document over all fields, weighted by field like occurrences. */
+  lengthOf(document: number): number
+  /** Tie-breaker between equal scores: the smaller value comes first. Undefined for the document number. */
+  readonly order: Order
+  /** The pages that the documents are parts of, if they are parts of pages. */
+  readonly pages: RankedPages | undefined
 }
 
 /** A document with its score. */
@@ -164,12 +164,15 @@ export class Ranking {
     const { pages } = this.#collection
     if (pages === undefined) return []
     const maxScore = sumWeights(words, rarities) || 1
-    const scored = new Map<unknown, ScoredPage>()
+    const scored = new Map<number, ScoredPage>()
     const ofDocuments = documents.map((document) => {
-      const number = pages.ofDocuments[document] ?? 0
-      const norm = (PAGE_K1 * (pages.lengths[number] ?? 0)) / (averagePageLength || 1)
-      const isShort = (pages.documentCounts[number] ?? 0) <= MAX_SHORT_PAGE
-      const page = scored.get(number) ?? { isShort, score: 0, words: new Set(), norm, frequency: 0 }
+      const number = pages.pageOf(document)
+      const known = scored.get(number)
+      if (known) return known
+      const { length, documentCount } = pages.measure(number)
+      const norm = (PAGE_K1 * length) / (averagePageLength || 1)
+      const isShort = documentCount <= MAX_SHORT_PAGE
+      const page: ScoredPage = { isShort, score: 0, words: new Set(), norm, frequency: 0 }
       scored.set(number, page)
       return page
     })
@@ -177,7 +180,7 @@ export class Ranking {
       for (const term of [...exact, ...variants]) {
         const to = offsets[term + 1] ?? 0
         for (let at = offsets[term] ?? 0; at < to; at++) {
-          const page = scored.get(pages.ofDocuments[matched[at] ?? 0])
+          const page = scored.get(pages.pageOf(matched[at] ?? 0))
           if (page) page.frequency += frequencies[at] ?? 0
         }
       }
@@ -244,7 +247,7 @@ export class Ranking {
   }
 
   #normOf(document: number, { normBase, normSlope }: ScoreFormula): number {
-    return normBase + normSlope * (this.#collection.lengths[document] ?? 0)
+    return normBase + normSlope * this.#collection.lengthOf(document)
   }
 
   /** Adds the pair bonus to the first documents and sorts them. The bonus is never negative, so the others stay behind them. */
@@ -281,7 +284,7 @@ export class Ranking {
 
   #compare(a: number, b: number): number {
     const { order } = this.#collection
-    return (order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)) || a - b
+    return (order === undefined ? 0 : order(a) - order(b)) || a - b
   }
 }
 

@@ -346,14 +346,14 @@ export class SearchIndex {
     const keys = yield* sortInSteps([...this.#rows.keys()], this.#analyzer.compare)
     const starts = new Uint32Array(keys.length)
     const lengths = new Uint32Array(keys.length * fieldCount)
-    const order = this.#rankOf && new Float64Array(keys.length)
+    const orders = this.#rankOf && new Float64Array(keys.length)
     const numbering = this.#pageOf && new PageNumbering(keys.length)
     for (let document = 0; document < keys.length; document++) {
       const key = keys[document] ?? ''
       const row = this.#rows.get(key) ?? 0
       starts[document] = this.#starts[row] ?? 0
       lengths.set(this.#lengths.subarray(row * fieldCount, (row + 1) * fieldCount), document * fieldCount)
-      if (order) order[document] = this.#rankOf?.(key) ?? 0
+      if (orders) orders[document] = this.#rankOf?.(key) ?? 0
       numbering?.add(this.#pageOf?.(key) ?? '')
       if (document % ITEMS_PER_STEP === 0) yield
     }
@@ -364,15 +364,15 @@ export class SearchIndex {
     const totalLength = weighted.reduce((sum, length) => sum + length, 0)
     const averageLength = totalLength / Math.max(1, keys.length)
     const pages = numbering?.finish(weighted)
-    const averagePageLength = pages && totalLength / Math.max(1, pages.lengths.length)
-    const collection = { lengths: weighted, ...(order && { order }), ...(pages && { pages }) }
+    const averagePageLength = pages && totalLength / Math.max(1, pages.count)
+    const order = orders && ((document: number) => orders[document] ?? 0)
     const findPairs = createPairFinder(documents, termCount)
     // Documents may have changed between two steps.
     if (changes !== this.#changes) return yield* this.#openSnapshot()
     this.#snapshot = {
       keys,
       documents,
-      ranking: new Ranking(collection, this.#ranking),
+      ranking: new Ranking({ lengthOf: (document) => weighted[document] ?? 0, order, pages }, this.#ranking),
       scorer: new ExhaustiveScorer(weighted, order),
       averageLength,
       averagePageLength,

@@ -1,5 +1,5 @@
 /** A value for each candidate that breaks ties between equal scores: the smaller value wins, then the smaller candidate number. */
-export type Order = Float64Array | undefined
+export type Order = ((candidate: number) => number) | undefined
 
 /**
  * The candidates with the best scores, best first; equal scores by `order`. `accept`, which may be slow, is called for candidates in order
@@ -16,7 +16,7 @@ export function selectTop(
   const isBetter = (a: number, b: number): boolean => {
     const difference = (scores[a] ?? 0) - (scores[b] ?? 0)
     if (difference !== 0) return difference > 0
-    const orderDifference = order === undefined ? 0 : (order[a] ?? 0) - (order[b] ?? 0)
+    const orderDifference = order === undefined ? 0 : order(a) - order(b)
     return orderDifference === 0 ? a < b : orderDifference < 0
   }
   return accept
@@ -147,6 +147,6 @@ export class BestDocuments {
   }
 
   #compare(a: number, b: number): number {
-    return (this.#order === undefined ? 0 : (this.#order[a] ?? 0) - (this.#order[b] ?? 0)) || a - b
+    return (this.#order === undefined ? 0 : this.#order(a) - this.#order(b)) || a - b
   }
 }

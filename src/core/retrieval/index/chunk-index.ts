@@ -13,9 +13,10 @@ import { CHUNK_FIELDS, CHUNK_WEIGHTS, chunkFields } from '../chunk-fields.ts'
 import { type ChunkTests, cachePageTest, createEntryFilter } from '../chunk-filter.ts'
 import { type ContentType, type ContentTypeCounts, readTraits, writeTraits } from '../content-type.ts'
 import { symbolsOf } from '../definitions.ts'
+import { DeadDocuments, groupRuns } from './dead-documents.ts'
 import { IndexMerges } from './index-merges.ts'
-import type { ChunkRange, DeadChunkRange, IndexState, IndexStorage, NewChunk, SegmentRecord } from './index-storage.ts'
-import { FAN_IN, MAX_SEGMENT_CHUNKS } from './merge-choice.ts'
+import type { IndexState, IndexStorage, NewChunk, SegmentRecord } from './index-storage.ts'
+import { FAN_IN, LARGE_SEGMENT_CHUNKS } from './merge-choice.ts'
 
 /**
  * The full-text index over the chunks of a library, by their numbers. It adds new chunks by the hundred, because one page at a time would
@@ -120,6 +121,7 @@ export function createChunkIndex(storage: IndexStorage): ChunkIndex {
 class StoredChunkIndex implements ChunkIndex {
   readonly #storage: IndexStorage
   readonly #cache = new Map<number, Segment>()
+  readonly #dead = new DeadDocuments()
   /** The number of the newest chunk when segments to merge were last looked for. */
   #lastMergeCheck = 0
   readonly #merges: IndexMerges
@@ -246,7 +248,7 @@ class StoredChunkIndex implements ChunkIndex {
     const runs = groupRuns(this.#storage.listDead())
     return records.map(({ id }) => {
       const segment = this.#cache.get(id) ?? this.#loadSegment(id)
-      return { segment, dead: markDead(segment, runs.get(id)) }
+      return { segment, dead: this.#dead.mark(segment, runs.get(id)) }
     })
   }
 
@@ -312,7 +314,7 @@ class StoredChunkIndex implements ChunkIndex {
   #hasManySegments(): boolean {
     const { generation } = this.#storage.readState()
     if (this.#cachedCount?.generation !== generation) {
-      const small = this.#storage.listSegments().filter(({ count }) => count < MAX_SEGMENT_CHUNKS / 2)
+      const small = this.#storage.listSegments().filter(({ count }) => count < LARGE_SEGMENT_CHUNKS)
       this.#cachedCount = { generation, smallSegments: small.length }
     }
     return this.#cachedCount.smallSegments >= MAX_SMALL_SEGMENTS
@@ -360,35 +362,5 @@ function readHashPrefix(hash: string): number {
 }
 
 const HASH = /^[0-9a-f]{64}$/
-
-/** The runs of each segment, in order; overlapping ones are joined. */
-function groupRuns(runs: readonly DeadChunkRange[]): Map<number, ChunkRange[]> {
-  const groups = new Map<number, ChunkRange[]>()
-  for (const { segment, first, last } of runs) {
-    const group = groups.get(segment) ?? []
-    groups.set(segment, group)
-    const before = group.at(-1)
-    if (before && before.last >= first) group[group.length - 1] = { ...before, last: Math.max(before.last, last) }
-    else group.push({ first, last })
-  }
-  return groups
-}
-
-/** Marks the documents of a segment that are in one of the runs. */
-function markDead({ table }: Segment, runs: readonly ChunkRange[] | undefined): Uint8Array | undefined {
-  if (!runs) return undefined
-  const dead = new Uint8Array(table.count)
-  table.numbers.forEach((number, index) => {
-    let low = 0
-    let high = runs.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((runs[middle]?.first ?? 0) <= number) low = middle + 1
-      else high = middle
-    }
-    if (number <= (runs[low - 1]?.last ?? -1)) dead[index] = 1
-  })
-  return dead
-}
 
 const analyzer = createCachingAnalyzer()

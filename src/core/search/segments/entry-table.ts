@@ -28,49 +28,91 @@ export interface EntryTable {
 }
 
 /** Writes a table. The columns in which successive values are similar are written as differences. */
-export function writeEntryTable(documents: readonly IndexEntry[], lengths: ArrayLike<number>): Uint8Array<ArrayBuffer> {
-  const writer = new ByteWriter(documents.length * 16 + 16)
-  writer.writeNumber(documents.length)
-  for (const column of COLUMNS) {
+export function writeEntryTable(table: EntryTable): Uint8Array<ArrayBuffer> {
+  const { count, numbers, sources, pages, traits, orders, texts, lengths } = table
+  const writer = new ByteWriter(count * 32 + 16)
+  writer.writeNumber(count)
+  for (const column of [numbers, sources, pages, traits]) {
     let last = 0
-    for (const { [column]: value } of documents) {
+    for (let i = 0; i < count; i++) {
+      const value = column[i] ?? 0
       writer.writeNumber(value >= last ? (value - last) * 2 : (last - value) * 2 - 1)
       last = value
     }
   }
-  for (const { order } of documents) writer.writeNumber(order)
-  for (const { text } of documents) writer.writeNumber(text)
-  for (let i = 0; i < lengths.length; i++) writer.writeNumber(lengths[i] ?? 0)
+  for (const column of [orders, texts, lengths]) {
+    for (let i = 0; i < column.length; i++) writer.writeNumber(column[i] ?? 0)
+  }
   return writer.toBytes()
 }
-
-const COLUMNS = ['number', 'source', 'page', 'traits'] as const
 
 /** Parses the output of `writeEntryTable`. */
 export function readEntryTable(bytes: Uint8Array, fieldCount: number): EntryTable {
   const reader = new ByteReader(bytes)
-  const count = reader.readCount()
-  const readDifferences = <T extends Float64Array | Uint32Array>(column: T): T => {
+  const table = createEntryTable(reader.readCount(), fieldCount)
+  const { numbers, sources, pages, traits, orders, texts, lengths } = table
+  for (const column of [numbers, sources, pages, traits]) {
+    reader.readNumbers(column)
     let last = 0
-    for (let i = 0; i < count; i++) {
-      const difference = reader.readNumber()
+    for (let i = 0; i < column.length; i++) {
+      const difference = column[i] ?? 0
       last += difference % 2 === 0 ? difference / 2 : -(difference + 1) / 2
       column[i] = last
     }
-    return column
   }
-  const numbers = readDifferences(new Float64Array(count))
-  const sources = readDifferences(new Uint32Array(count))
-  const pages = readDifferences(new Float64Array(count))
-  const traits = readDifferences(new Uint32Array(count))
-  const readNumbers = <T extends Float64Array | Uint32Array>(column: T): T => {
-    for (let i = 0; i < column.length; i++) column[i] = reader.readNumber()
-    return column
+  for (const column of [orders, texts, lengths]) reader.readNumbers(column)
+  return table
+}
+
+/** A table of zeros. */
+function createEntryTable(count: number, fieldCount: number): EntryTable {
+  return {
+    count,
+    numbers: new Float64Array(count),
+    sources: new Uint32Array(count),
+    pages: new Float64Array(count),
+    traits: new Uint32Array(count),
+    orders: new Float64Array(count),
+    texts: new Float64Array(count),
+    lengths: new Uint32Array(count * fieldCount),
   }
-  const orders = readNumbers(new Float64Array(count))
-  const texts = readNumbers(new Float64Array(count))
-  const lengths = readNumbers(new Uint32Array(count * fieldCount))
-  return { count, numbers, sources, pages, traits, orders, texts, lengths }
+}
+
+/** The documents as a table; `lengths` has their tokens by document and field. */
+export function toEntryTable(documents: readonly IndexEntry[], lengths: readonly number[]): EntryTable {
+  const table = createEntryTable(documents.length, 0)
+  documents.forEach(({ number, source, page, traits, order, text }, i) => {
+    table.numbers[i] = number
+    table.sources[i] = source
+    table.pages[i] = page
+    table.traits[i] = traits
+    table.orders[i] = order
+    table.texts[i] = text
+  })
+  return { ...table, lengths: Uint32Array.from(lengths) }
+}
+
+/** Some documents of several tables, one table after the other; `newIndexes` has their indexes in the result, -1 for dropped documents. */
+export function joinEntryTables(
+  parts: readonly { readonly table: EntryTable; readonly newIndexes: Int32Array }[],
+  count: number,
+  fieldCount: number,
+): EntryTable {
+  const joined = createEntryTable(count, fieldCount)
+  for (const { table, newIndexes } of parts) {
+    for (let i = 0; i < newIndexes.length; i++) {
+      const to = newIndexes[i] ?? -1
+      if (to < 0) continue
+      joined.numbers[to] = table.numbers[i] ?? 0
+      joined.sources[to] = table.sources[i] ?? 0
+      joined.pages[to] = table.pages[i] ?? 0
+      joined.traits[to] = table.traits[i] ?? 0
+      joined.orders[to] = table.orders[i] ?? 0
+      joined.texts[to] = table.texts[i] ?? 0
+      for (let f = 0; f < fieldCount; f++) joined.lengths[to * fieldCount + f] = table.lengths[i * fieldCount + f] ?? 0
+    }
+  }
+  return joined
 }
 
 /** One document of a table. */

@@ -31,7 +31,8 @@ export class EntryWriter {
   #frequencies: Uint32Array<ArrayBuffer>
   /** Ends of the positions of each posting. */
   #positionEnds = new Uint32Array(256)
-  readonly #positions = new ByteWriter()
+  /** The positions in all documents of the entry so far, each as its distance from the previous one in the document. */
+  readonly positions: ByteWriter = new ByteWriter()
   readonly #streams = new ByteWriter()
   readonly #entry = new ByteWriter()
   /** Occurrences of all terms by document, zero between entries. */
@@ -48,19 +49,14 @@ export class EntryWriter {
     this.#stem = stem
     this.#terms = []
     this.#count = 0
-    this.#positions.clear()
+    this.positions.clear()
   }
 
   beginTerm(term: string): void {
     this.#terms.push({ term, from: this.#count, to: this.#count })
   }
 
-  /** Adds a position in the next document, as its distance from the previous one. */
-  addPosition(distance: number): void {
-    this.#positions.writeNumber(distance)
-  }
-
-  /** Adds a document, with a higher number than the previous one of the term, after its positions. */
+  /** Adds a document, with a higher number than the previous one of the term, after its positions were written. */
   addDocument(document: number, frequencies: Uint32Array): void {
     const at = this.#count++
     if (at === this.#documents.length) {
@@ -70,7 +66,7 @@ export class EntryWriter {
     }
     this.#documents[at] = document
     this.#frequencies.set(frequencies, at * frequencies.length)
-    this.#positionEnds[at] = this.#positions.length
+    this.#positionEnds[at] = this.positions.length
     const term = this.#terms.at(-1)
     if (term) term.to = this.#count
   }
@@ -125,7 +121,7 @@ export class EntryWriter {
     this.#entry.writeNumber(streams.length)
     this.#entry.writeNumber(end - start)
     this.#entry.writeBytes(streams.buffer.subarray(0, streams.length))
-    this.#entry.writeBytes(this.#positions.buffer.subarray(start, end))
+    this.#entry.writeBytes(this.positions.buffer.subarray(start, end))
   }
 
   /** Writes all terms in windows: first the names, then a table with a row for each window, then the streams. */
@@ -152,7 +148,7 @@ export class EntryWriter {
       }
     }
     entry.writeBytes(streams.buffer.subarray(0, streams.length))
-    entry.writeBytes(this.#positions.buffer.subarray(0, this.#positions.length))
+    entry.writeBytes(this.positions.buffer.subarray(0, this.positions.length))
   }
 
   /** Writes the documents of a term window by window; returns the postings before each window, and its number of bytes. */

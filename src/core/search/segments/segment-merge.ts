@@ -1,5 +1,5 @@
 import type { Analyzer } from '../analyzer.ts'
-import { entryAt, type IndexEntry } from './entry-table.ts'
+import { joinEntryTables } from './entry-table.ts'
 import { EntryWriter } from './entry-writer.ts'
 import { describeDocuments, type EncodedSegment, type Segment, type SegmentView } from './segment.ts'
 import { BlockWriter, encodeText, readStemEntries, type StemEntry } from './term-blocks.ts'
@@ -57,17 +57,8 @@ export class SegmentMerge {
 
   /** The documents of the merged segment. */
   describeDocuments(): ReturnType<typeof describeDocuments> {
-    const { length: fieldCount } = this.#weights
-    const documents: IndexEntry[] = []
-    const lengths: number[] = []
-    for (const { segment, newIndexes } of this.#inputs) {
-      newIndexes.forEach((newIndex, i) => {
-        if (newIndex < 0) return
-        documents.push(entryAt(segment.table, i))
-        for (let f = 0; f < fieldCount; f++) lengths.push(segment.table.lengths[i * fieldCount + f] ?? 0)
-      })
-    }
-    return describeDocuments(documents, lengths)
+    const parts = this.#inputs.map(({ segment: { table }, newIndexes }) => ({ table, newIndexes }))
+    return describeDocuments(joinEntryTables(parts, this.count, this.#weights.length))
   }
 
   /** Merges the entries from a stem on, as far as they are in about this many blocks. */
@@ -189,7 +180,7 @@ function mergePostings(found: readonly RemappedPostings[], reader: PostingsReade
       const newIndex = newIndexes[reader.document] ?? -1
       if (newIndex < 0) continue
       reader.fillFrequencies()
-      for (let left = reader.total; left > 0; left--) writer.addPosition(reader.readDistance())
+      reader.copyPositions(writer.positions)
       writer.addDocument(newIndex, reader.frequencies)
     }
   }

@@ -1,16 +1,17 @@
 import type { Analyzer } from '../analyzer.ts'
 import { type Explanation, explainAll } from '../explain.ts'
-import { PageNumbering, type RankedPages } from '../lengths.ts'
+import type { RankedPages } from '../lengths.ts'
 import { type ParsedWord, parseQuery } from '../query.ts'
 import type { QueryWord, RankedQuery } from '../ranked-query.ts'
 import { DEFAULT_RANKING, type RankedEntry, Ranking, type RankingOptions } from '../ranking.ts'
 import { DocumentLookup } from './document-lookup.ts'
 import { entryAt, type IndexEntry } from './entry-table.ts'
 import { FoundTerms } from './found-terms.ts'
-import type { SegmentView } from './segment.ts'
+import { measureScope, type ScopedSegment, type SearchScope, scopeKeyOf } from './search-scope.ts'
+import type { Segment, SegmentView } from './segment.ts'
 import { type SearchedSegment, SegmentScorer } from './segment-scorer.ts'
 import type { StemEntry } from './term-blocks.ts'
-import { openWord, type SearchedDocuments, type WordPostings, type WordTerm } from './word-postings.ts'
+import { openWord, type WordPostings, type WordTerm } from './word-postings.ts'
 
 /** How a set of segments is searched. */
 export interface SegmentSearchOptions {
@@ -39,37 +40,6 @@ export interface SegmentQueryOptions {
   readonly explain?: boolean
 }
 
-/** The documents that a query can find. */
-interface SearchScope {
-  /** The numbers of the sources as text, or `all`; documents of other sources are excluded. */
-  readonly key: string
-  /** The segments with such documents. */
-  readonly segments: readonly ScopedSegment[]
-  /** Number of documents that are not excluded. */
-  readonly count: number
-  /** Average length of these documents. */
-  readonly averageLength: number
-  /** Average length of their pages. */
-  readonly averagePageLength: number
-}
-
-/** A segment in a scope. */
-interface ScopedSegment extends SearchedDocuments {
-  readonly view: SegmentView
-  /** The number of its first document among those of all segments. */
-  readonly base: number
-}
-
-/** Where the documents of each page are: runs of consecutive documents, numbered from 1; 0 is none. */
-interface PageRuns {
-  /** The first run of each page. */
-  readonly first: Uint32Array
-  /** For each run, the next one of its page. */
-  readonly next: Uint32Array
-  readonly starts: Uint32Array
-  readonly ends: Uint32Array
-}
-
 /** A word of a query with its postings in each segment of the scope. */
 interface FoundWord {
   readonly word: QueryWord
@@ -88,9 +58,6 @@ export class SegmentSearch {
   #scope: SearchScope | undefined
   readonly #fields: readonly string[]
   readonly #weights: readonly number[]
-  readonly #pages: RankedPages
-  #pageRuns: PageRuns | undefined
-  readonly #order: Float64Array
   readonly #analyzer: Analyzer
   readonly #ranking: Ranking
   readonly #matchesVariants: boolean
@@ -100,31 +67,23 @@ export class SegmentSearch {
     this.#fields = Object.keys(fields)
     this.#weights = Object.values(fields)
     this.#analyzer = analyzer
-    const size = views.reduce((sum, { segment }) => sum + segment.table.count, 0)
-    /** Weighted length of each document; 0 for a dead one. */
-    const lengths = new Float64Array(size)
-    const order = new Float64Array(size)
-    const numbering = new PageNumbering(size)
     let base = 0
     let deadCount = 0
     this.#bases = views.map(({ segment, dead }) => {
       const from = base
       base += segment.table.count
-      lengths.set(segment.lengths, from)
-      order.set(segment.table.orders, from)
-      for (let i = 0; i < segment.table.count; i++) numbering.add(segment.table.pages[i] ?? 0)
-      for (let i = dead?.indexOf(1) ?? -1; i >= 0; i = dead?.indexOf(1, i + 1) ?? -1) {
-        lengths[from + i] = 0
-        deadCount++
-      }
+      for (let i = dead?.indexOf(1) ?? -1; i >= 0; i = dead?.indexOf(1, i + 1) ?? -1) deadCount++
       return from
     })
-    this.count = size - deadCount
+    this.count = base - deadCount
     const constants = { ...DEFAULT_RANKING, ...ranking }
     this.#matchesVariants = constants.matchesVariants
-    this.#order = order
-    this.#pages = numbering.finish(lengths)
-    this.#ranking = new Ranking({ lengths, order, pages: this.#pages }, constants)
+    const collection = {
+      lengthOf: (document: number) => this.#read(document, ({ lengths }, index) => lengths[index] ?? 0),
+      order: this.#orderOf,
+      pages: this.#pages,
+    }
+    this.#ranking = new Ranking(collection, constants)
   }
 
   /** The documents that match a query best and are accepted, best first. */
@@ -145,56 +104,40 @@ export class SegmentSearch {
 
   /** The living documents of some sources. The last scope is cached, because most questions use the same sources. */
   #scopeOf(sources: ReadonlySet<number> | undefined): SearchScope {
-    const key = sources === undefined ? 'all' : [...sources].sort((a, b) => a - b).join(' ')
-    if (this.#scope?.key !== key) this.#scope = { key, ...this.#measure(sources) }
+    if (this.#scope?.key !== scopeKeyOf(sources)) this.#scope = measureScope(this.#views, this.#bases, sources)
     return this.#scope
   }
 
-  #measure(sources: ReadonlySet<number> | undefined): Omit<SearchScope, 'key'> {
-    const segments = this.#views.flatMap((view, i): ScopedSegment[] => {
-      const { segment } = view
-      const { lengths, levels } = segment
-      const { count } = segment.table
-      const hidden = hideDocuments(view, sources)
-      const hiddenCount = hidden === undefined ? 0 : hidden.reduce((sum, one) => sum + one, 0)
-      if (hiddenCount === count) return []
-      const base = this.#bases[i] ?? 0
-      return [{ view, base, count, lengths, levels, hidden: hiddenCount > 0 ? hidden : undefined, hiddenCount }]
-    })
-    const isPageCounted = new Uint8Array(this.#pages.lengths.length)
-    let pageCount = 0
-    let count = 0
-    let sum = 0
-    for (const { view, base, hidden, hiddenCount, lengths } of segments) {
-      const { pageStarts, table } = view.segment
-      count += table.count - hiddenCount
-      pageStarts.forEach((start, i) => {
-        const end = pageStarts[i + 1] ?? table.count
-        let isLiving = hidden === undefined
-        for (let document = start; document < end; document++) {
-          if (hidden?.[document] === 1) continue
-          isLiving = true
-          sum += lengths[document] ?? 0
-        }
-        const page = this.#pages.ofDocuments[base + start] ?? 0
-        if (!isLiving || isPageCounted[page] === 1) return
-        isPageCounted[page] = 1
-        pageCount++
-      })
-    }
-    return {
-      segments,
-      count,
-      averageLength: count === 0 ? 0 : sum / count,
-      averagePageLength: pageCount === 0 ? 0 : sum / pageCount,
-    }
+  readonly #orderOf = (document: number): number => this.#read(document, ({ table }, index) => table.orders[index] ?? 0)
+
+  readonly #pages: RankedPages = {
+    pageOf: (document) => this.#read(document, ({ table }, index) => table.pages[index] ?? 0),
+    measure: (page) => {
+      let length = 0
+      let documentCount = 0
+      for (const { segment, dead } of this.#views) {
+        segment.pages.visit(page, (from, to) => {
+          for (let i = from; i < to; i++) {
+            const ofDocument = dead?.[i] === 1 ? 0 : (segment.lengths[i] ?? 0)
+            length += ofDocument
+            if (ofDocument > 0) documentCount++
+          }
+        })
+      }
+      return { length, documentCount }
+    },
   }
 
   #documentAt(document: number): IndexEntry {
-    const segment = this.#segmentOf(document)
-    const view = this.#views[segment]
+    return this.#read(document, ({ table }, index) => entryAt(table, index))
+  }
+
+  /** Reads what a segment stores about a document. */
+  #read<T>(document: number, read: (segment: Segment, index: number) => T): T {
+    const number = this.#segmentOf(document)
+    const view = this.#views[number]
     if (!view) throw new RangeError(`Expected the number of a document, got ${document}`)
-    return entryAt(view.segment.table, document - (this.#bases[segment] ?? 0))
+    return read(view.segment, document - (this.#bases[number] ?? 0))
   }
 
   /** The position among all segments of the living document with a number of the collection. */
@@ -232,7 +175,7 @@ export class SegmentSearch {
       })
       return { ...segment, words: new Map(ofWords) }
     })
-    const scorer = new SegmentScorer(searched, this.#order, this.#weights)
+    const scorer = new SegmentScorer(searched, this.#orderOf, this.#weights)
     const lookup = new DocumentLookup(found.parts, segments, this.#weights)
     return {
       words: foundWords.map(({ word }) => word),
@@ -283,37 +226,15 @@ export class SegmentSearch {
 
   /** All documents in the scope that are on a page with one of these, in ascending order. */
   #listPageDocuments(documents: readonly number[], segments: readonly ScopedSegment[]): Uint32Array {
-    this.#pageRuns ??= this.#listPageRuns()
-    const { first, next, starts, ends } = this.#pageRuns
-    const found = new Set<number>()
-    for (const page of new Set(documents.map((document) => this.#pages.ofDocuments[document] ?? 0))) {
-      for (let run = first[page] ?? 0; run > 0; run = next[run] ?? 0) {
-        const start = starts[run] ?? 0
-        const scoped = segments.find(({ base, count }) => start >= base && start < base + count)
-        for (let document = start; scoped && document < (ends[run] ?? 0); document++) {
-          if (scoped.hidden?.[document - scoped.base] !== 1) found.add(document)
-        }
+    const found: number[] = []
+    for (const page of new Set(documents.map((document) => this.#pages.pageOf(document)))) {
+      for (const { view, base, hidden } of segments) {
+        view.segment.pages.visit(page, (from, to) => {
+          for (let i = from; i < to; i++) if (hidden?.[i] !== 1) found.push(base + i)
+        })
       }
     }
     return Uint32Array.from(found).sort()
-  }
-
-  #listPageRuns(): PageRuns {
-    const count = this.#views.reduce((sum, { segment }) => sum + segment.pageStarts.length, 1)
-    const [next, starts, ends] = [new Uint32Array(count), new Uint32Array(count), new Uint32Array(count)]
-    const first = new Uint32Array(this.#pages.lengths.length)
-    let run = 0
-    this.#views.forEach(({ segment: { pageStarts, table } }, segment) => {
-      const base = this.#bases[segment] ?? 0
-      pageStarts.forEach((start, i) => {
-        const page = this.#pages.ofDocuments[base + start] ?? 0
-        starts[++run] = base + start
-        ends[run] = base + (pageStarts[i + 1] ?? table.count)
-        next[run] = first[page] ?? 0
-        first[page] = run
-      })
-    })
-    return { first, next, starts, ends }
   }
 }
 
@@ -322,15 +243,6 @@ function listLongForms({ terms, longForms }: StemEntry, word: string): ReadonlyS
   const found = new Set(longForms.flatMap(([form, term]) => (form === word ? [term] : [])))
   for (const { term } of terms) found.delete(term)
   return found
-}
-
-/** 1 for each document of a segment that is dead or of other sources; undefined if there is none. */
-function hideDocuments(
-  { segment, dead }: SegmentView,
-  sources: ReadonlySet<number> | undefined,
-): Uint8Array | undefined {
-  if (sources === undefined || [...segment.sources].every((source) => sources.has(source))) return dead
-  return Uint8Array.from(segment.table.sources, (source, i) => (dead?.[i] === 1 || !sources.has(source) ? 1 : 0))
 }
 
 /** The index of a number in an ascending list, -1 if it is missing. */

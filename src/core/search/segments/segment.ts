@@ -2,8 +2,9 @@ import type { Analyzer } from '../analyzer.ts'
 import { resize } from '../bytes.ts'
 import { weighLengths } from '../lengths.ts'
 import { Vocabulary } from '../vocabulary.ts'
-import { type EntryTable, type IndexEntry, readEntryTable, writeEntryTable } from './entry-table.ts'
+import { type EntryTable, type IndexEntry, readEntryTable, toEntryTable, writeEntryTable } from './entry-table.ts'
 import { EntryWriter } from './entry-writer.ts'
+import { SegmentPages } from './segment-pages.ts'
 import { levelLengths } from './span-sums.ts'
 import { BlockDirectory, BlockWriter, type StemEntry } from './term-blocks.ts'
 
@@ -27,8 +28,9 @@ export interface Segment {
   readonly levels: Uint8Array
   /** The sources of the documents. */
   readonly sources: ReadonlySet<number>
-  /** Where documents of another page begin. */
-  readonly pageStarts: Uint32Array
+  /** The sum of the weighted lengths. */
+  readonly totalLength: number
+  readonly pages: SegmentPages
   /** Whether the numbers of the documents ascend, which changed chunks may prevent. */
   readonly hasAscendingNumbers: boolean
   readonly directory: BlockDirectory
@@ -42,20 +44,23 @@ export function openSegment(
   readBlock: Segment['readBlock'],
 ): Segment {
   const table = readEntryTable(documents, weights.length)
-  const { numbers, pages } = table
-  const pageStarts: number[] = []
+  const { numbers } = table
+  const sources = new Set<number>()
   let hasAscendingNumbers = true
-  for (let i = 0; i < table.count; i++) {
-    if (i === 0 || pages[i] !== pages[i - 1]) pageStarts.push(i)
-    if (i > 0 && (numbers[i] ?? 0) <= (numbers[i - 1] ?? 0)) hasAscendingNumbers = false
-  }
+  let totalLength = 0
   const lengths = weighLengths(table.lengths, weights)
+  for (let i = 0; i < table.count; i++) {
+    if (i === 0 || table.sources[i] !== table.sources[i - 1]) sources.add(table.sources[i] ?? 0)
+    if (i > 0 && (numbers[i] ?? 0) <= (numbers[i - 1] ?? 0)) hasAscendingNumbers = false
+    totalLength += lengths[i] ?? 0
+  }
   return {
     table,
     lengths,
+    totalLength,
     levels: levelLengths(lengths),
-    sources: new Set(table.sources),
-    pageStarts: Uint32Array.from(pageStarts),
+    sources,
+    pages: new SegmentPages(table),
     hasAscendingNumbers,
     directory: new BlockDirectory(directory),
     readBlock,
@@ -116,7 +121,7 @@ export class SegmentBuilder {
       const entry = writer.finish(longForms.get(stem) ?? [])
       if (entry) blocks.add(stem, entry)
     }
-    return { ...describeDocuments(this.#documents, this.#lengths), ...blocks.finish() }
+    return { ...describeDocuments(toEntryTable(this.#documents, this.#lengths)), ...blocks.finish() }
   }
 
   #groupTerms(): TermGroups {
@@ -182,7 +187,7 @@ export class SegmentBuilder {
         const position = positions[i] ?? 0
         while (position >= fieldEnd) fieldEnd += this.#lengths[document * this.#fieldCount + ++field] ?? 1
         frequencies[field] = (frequencies[field] ?? 0) + 1
-        writer.addPosition(position - previous)
+        writer.positions.writeNumber(position - previous)
         previous = position
       }
       writer.addDocument(document, frequencies)
@@ -215,15 +220,13 @@ function sortTexts(texts: string[], compare: Analyzer['compare']): string[] {
 const SURROGATES_AND_ABOVE = /[\ud800-\uffff]/
 
 /** The parts of a segment that describe its documents. */
-export function describeDocuments(
-  documents: readonly IndexEntry[],
-  lengths: readonly number[],
-): Pick<EncodedSegment, 'first' | 'last' | 'count' | 'documents'> {
+export function describeDocuments(table: EntryTable): Pick<EncodedSegment, 'first' | 'last' | 'count' | 'documents'> {
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
-  for (const { number } of documents) {
+  for (let i = 0; i < table.count; i++) {
+    const number = table.numbers[i] ?? 0
     first = Math.min(first, number)
     last = Math.max(last, number)
   }
-  return { first, last, count: documents.length, documents: writeEntryTable(documents, lengths) }
+  return { first, last, count: table.count, documents: writeEntryTable(table) }
 }

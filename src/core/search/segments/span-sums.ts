@@ -23,11 +23,13 @@ const OCTAVE_BITS = 5
 
 /** The level of each length. */
 export function levelLengths(lengths: Float64Array): Uint8Array {
-  return Uint8Array.from(lengths, (length) => {
-    const whole = Math.floor(length)
+  const levels = new Uint8Array(lengths.length)
+  for (let i = 0; i < lengths.length; i++) {
+    const whole = Math.floor(lengths[i] ?? 0)
     const shift = Math.max(0, 31 - OCTAVE_BITS - Math.clz32(whole))
-    return Math.min(LEVEL_COUNT - 1, (shift << OCTAVE_BITS) + (whole >> shift))
-  })
+    levels[i] = Math.min(LEVEL_COUNT - 1, (shift << OCTAVE_BITS) + (whole >> shift))
+  }
+  return levels
 }
 
 /** The smallest length of a level. */

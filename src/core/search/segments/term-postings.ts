@@ -1,3 +1,5 @@
+import type { ByteWriter } from '../bytes.ts'
+
 /**
  * The occurrences of one term in the documents of a segment, as two streams of numbers: by ascending document, the number of occurrences in
  * each field; and the positions of these occurrences among all tokens of the document.
@@ -151,6 +153,13 @@ export class PostingsReader {
       value |= (byte & 0x7f) << shift
     }
     return value >>> 0
+  }
+
+  /** Copies all positions in this document. */
+  copyPositions(writer: ByteWriter): void {
+    if (this.#skipped > 0) this.#skipPositions()
+    this.#positions = writer.copyNumbers(this.#bytes, this.#positions, this.#unread)
+    this.#unread = 0
   }
 
   #setCode(code: number, many: number): void {
