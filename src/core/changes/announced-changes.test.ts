@@ -121,3 +121,8 @@ test('a guide without versions announces only what the older version did not say
   expect(compare([API, guide(old)], [API, guide(old)])).toEqual([])
   expect(shorten(compare([API, guide(old)], [API, guide(old, '- `dry` now waits')]))).toEqual(['changed dry'])
 })
+
+test('a sentence of a megabyte is cut, and does not block the comparison', () => {
+  const changes = announce('## 2.0.0', '', '### Breaking changes', '', `- Removed \`fire\` ${'`'.repeat(500_000)}${'a'.repeat(500_000)}`)
+  expect(shorten(changes)).toEqual(['changed fire'])
+})
