@@ -34,12 +34,13 @@ export function parsePoetryLock(lock: ProjectFile, manifests: readonly ProjectFi
     const category = textOf(entry, 'category')
     const isDev = groups.length > 0 ? !groups.includes('main') : category === undefined ? undefined : category === 'dev'
     const source = fieldOf(entry, 'source')
-    const isRegistry = textOf(source, 'type') === 'legacy'
+    const kind = textOf(source, 'type')
+    const registry = kind === 'legacy' ? findLockedRegistry(textOf(source, 'url')) : undefined
     return {
       ...readIdentity(entry),
-      reason: describeSource(textOf(source, 'type')),
+      reason: registry === null ? FROM_FOLDER : describeSource(kind),
       hashes: readHashes(listOf(fieldOf(entry, 'files') ?? fieldOf(allFiles, textOf(entry, 'name') ?? ''))),
-      registry: isRegistry ? (findLockedRegistry(textOf(source, 'url')) ?? undefined) : undefined,
+      registry: registry ?? undefined,
       dependencies: entriesOf(fieldOf(entry, 'dependencies')).map(([name]) => normalizePypiName(name)),
       isDev,
     }
@@ -52,11 +53,12 @@ export function parsePylock(lock: ProjectFile, manifests: readonly ProjectFile[]
   const packages = readPackages(lock, parseToml(lock), 'packages').map((entry): PythonPackage => {
     const dependencies = listOf(fieldOf(entry, 'dependencies')).flatMap((one) => textOf(one, 'name') ?? [])
     const origin = ['vcs', 'directory', 'archive'].find((key) => fieldOf(entry, key) !== undefined)
+    const registry = findLockedRegistry(textOf(entry, 'index'))
     return {
       ...readIdentity(entry),
-      reason: describeSource(origin),
+      reason: registry === null ? FROM_FOLDER : describeSource(origin),
       hashes: readHashes([fieldOf(entry, 'sdist'), ...listOf(fieldOf(entry, 'wheels'))]),
-      registry: findLockedRegistry(textOf(entry, 'index')) ?? undefined,
+      registry: registry ?? undefined,
       dependencies: dependencies.map(normalizePypiName),
       isDev: undefined,
     }
