@@ -23,6 +23,17 @@ const LOCKS = {
     'pyproject.toml': '[tool.poetry]\nname = "tower"\n[tool.poetry.dependencies]\nlamp = "1.0"\n',
     'poetry.lock': `[[package]]\nname = "lamp"\nversion = "1.0"\n[package.source]\ntype = "legacy"\nurl = "${address}"\nreference = "corp"\n`,
   }),
+  Pipenv: (address: string) => ({
+    'Pipfile.lock': JSON.stringify({
+      _meta: {
+        sources: [
+          { name: 'pypi', url: 'https://pypi.org/simple' },
+          { name: 'corp', url: address },
+        ],
+      },
+      default: { lamp: { version: '==1.0', index: 'corp' } },
+    }),
+  }),
   pylock: (address: string) => ({
     'pylock.toml': `lock-version = "1.0"\n[[packages]]\nname = "lamp"\nversion = "1.0"\nindex = "${address}"\n`,
   }),
