@@ -60,6 +60,40 @@ test('comparisons run one at a time in a thread, and only a few wait', async () 
   await expect(pool.compareVersions({ source: 'nobody' })).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN' })
 })
 
+test('threads end when they are idle, but not while one of them works', async () => {
+  const isReleased = new Int32Array(new SharedArrayBuffer(4))
+  const program = `
+    import { parentPort, workerData } from 'node:worker_threads'
+    parentPort.on('message', ({ number, task }) => {
+      const timer = setInterval(() => {
+        if (workerData[0] === 0) return
+        clearInterval(timer)
+        parentPort.postMessage({ type: 'answer', number, answer: task })
+      }, 5)
+    })
+    parentPort.postMessage({ type: 'ready' })`
+  const pool = openSearchPool({
+    // A comparison in this thread fails.
+    open: async () => ({}) as Library,
+    program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+    data: isReleased,
+    size: 1,
+  })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(async () => {
+    vi.useRealTimers()
+    await pool.close()
+  })
+  const answer = pool.compareVersions({ source: 'docs' })
+  while (pool.readyCount === 0) await new Promise((resolve) => setImmediate(resolve))
+  vi.advanceTimersByTime(180_000)
+  expect(pool.readyCount).toBe(1)
+  Atomics.store(isReleased, 0, 1)
+  expect(await answer).toBe('changes')
+  vi.advanceTimersByTime(60_000)
+  expect(pool.readyCount).toBe(0)
+})
+
 test('duplicates are listed in a thread that is still starting', async () => {
   const { pool } = await openPool()
   expect(pool.readyCount).toBe(0)

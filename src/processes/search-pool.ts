@@ -96,6 +96,12 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
     threads = []
     await Promise.all(ended.map((thread) => thread.end()))
   }
+  const watchIdleTime = (): void => {
+    clearTimeout(idleTimer)
+    // A comparison of large versions may take longer than this time.
+    const end = () => (threads.some(({ waiting }) => waiting > 0) ? watchIdleTime() : void endAll())
+    idleTimer = setTimeout(end, IDLE_TIMEOUT_MS).unref()
+  }
   const noteBroken = (problem: string): void => {
     if (brokenAt === undefined) warn?.(`searches run on the main thread: ${problem}`)
     brokenAt = performance.now()
@@ -114,8 +120,7 @@ export function openSearchPool({ open, program, data, size, warn }: SearchPoolOp
     threads = threads.filter(({ isGone }) => !isGone)
     const isCoolingDown = brokenAt !== undefined && performance.now() - brokenAt < RESTART_COOLDOWN_MS
     while (!isClosed && !isCoolingDown && threads.length < size) threads.push(startThread())
-    clearTimeout(idleTimer)
-    idleTimer = setTimeout(() => void endAll(), IDLE_TIMEOUT_MS).unref()
+    watchIdleTime()
     const ready = threads.filter(({ isReady }) => isReady)
     return ready.toSorted((a, b) => a.waiting - b.waiting)[0]
   }

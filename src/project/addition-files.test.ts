@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openNodeGrammars } from '../../test/node-grammars.ts'
+import { AdditionFiles } from './addition-files.ts'
 import { openCodeChecker } from './open-code-checker.ts'
 
 let folder = ''
@@ -84,4 +86,23 @@ test('what the code assigns to shared objects, or a package without declarations
   expect(await check(openChecker(), assigned)).toContain('request.user: unknown')
   const withPlugin = await check(openChecker(), `import bare from 'bare'\n${CODE}`)
   expect(withPlugin).toEqual(['bare: unknown', 'request.user: unknown', 'request.seat: unknown', ...MISSING.slice(2)])
+})
+
+test('files that cannot be read, and paths that the system refuses, are left out', async () => {
+  fs.mkdirSync(join(folder, 'src'))
+  fs.symlinkSync('loop.ts', join(folder, 'src/loop.ts'))
+  // Reading a pipe would wait for a writer.
+  execFileSync('mkfifo', [join(folder, 'src/pipe.ts')])
+  expect(await check(openChecker(), `import '${'x'.repeat(300)}'\n${CODE}`)).toEqual(
+    expect.arrayContaining(MISSING.slice(2)),
+  )
+})
+
+test('a project with very many folders is searched in part, beginning with those that are near', () => {
+  for (let i = 0; i < 2000; i++) fs.mkdirSync(join(folder, 'src', `${i}`), { recursive: true })
+  const addition = "declare module 'host' {}"
+  write('src/a.ts', addition)
+  write('src/0/deep/a.ts', addition)
+  const found = new AdditionFiles(() => undefined).find('host', folder)
+  expect(found.map(({ path }) => path)).toEqual([join(folder, 'src/a.ts')])
 })

@@ -1,13 +1,16 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import type { AdditionFile } from '../core/check/module-graph.ts'
 import { isJsonObject } from '../core/json/is-json-object.ts'
 import { tryParseJson } from '../core/json/try-parse-json.ts'
-import { readText } from './read-text.ts'
+import { readText, statFile } from './read-text.ts'
 import { nativePath } from './slash-path.ts'
 
 /** At most this many files of a package, and of the project, are searched. */
 const MAX_PACKAGE_FILES = 400
 const MAX_PROJECT_FILES = 2_000
+
+/** At most this many folders of each are listed: the home folder of a user may have a package.json, and a million folders. */
+const MAX_FOLDERS = 2_000
 
 /** Larger files are not searched. */
 const MAX_BYTES = 1_000_000
@@ -93,7 +96,7 @@ const SKIPPED = /^(?:\.|node_modules$|dist$|build$|out$|coverage$)/
 /** The folder of the closest package.json above. */
 function findProject(folder: string): string | undefined {
   for (let at = folder.replace(/\/+$/, ''); at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-    if (statOf(`${at}/package.json`) !== undefined) return at
+    if (statFile(nativePath(`${at}/package.json`)) !== undefined) return at
   }
   return undefined
 }
@@ -117,11 +120,14 @@ function listTypes(project: string): string[] {
 /** The files below a folder whose names fit, those of folders last. */
 function listFiles(folder: string, pattern: RegExp, max: number): string[] {
   const found: string[] = []
+  // Grows while it is walked.
   const folders = [folder]
-  for (let at = folders.shift(); at !== undefined && found.length < max; at = folders.shift()) {
+  for (const at of folders) {
+    if (found.length >= max) break
     for (const { name, isFolder } of readFolder(at)) {
-      if (isFolder && !SKIPPED.test(name)) folders.push(`${at}/${name}`)
-      else if (!isFolder && pattern.test(name)) found.push(`${at}/${name}`)
+      if (isFolder) {
+        if (folders.length < MAX_FOLDERS && !SKIPPED.test(name)) folders.push(`${at}/${name}`)
+      } else if (pattern.test(name)) found.push(`${at}/${name}`)
     }
   }
   return found.slice(0, max)
@@ -139,15 +145,11 @@ function readFolder(path: string): { readonly name: string; readonly isFolder: b
 
 /** Finds the modules and namespaces that a file adds to. */
 function search(path: string, known: Searched | undefined): Searched | undefined {
-  const stats = statOf(path)
+  const stats = statFile(nativePath(path))
   if (stats === undefined) return undefined
   const stamp = `${stats.mtimeMs} ${stats.size}`
   if (known?.stamp === stamp) return known
   const text = stats.size > MAX_BYTES ? undefined : readText(nativePath(path))
   const found = (text ?? '').matchAll(/\b(?:namespace|module)\s+(['"]?)([\w$@/.-]+)\1\s*\{/g)
   return { stamp, targets: new Set([...found].map(([, , name = '']) => name)) }
-}
-
-function statOf(path: string): { readonly mtimeMs: number; readonly size: number } | undefined {
-  return statSync(nativePath(path), { throwIfNoEntry: false })
 }

@@ -1,7 +1,7 @@
-import { realpathSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import type { DeclarationFiles } from '../core/check/module-graph.ts'
 import { AdditionFiles } from './addition-files.ts'
-import { readText } from './read-text.ts'
+import { readText, statFile } from './read-text.ts'
 import { nativePath, slashPath } from './slash-path.ts'
 
 /** Larger files are not read. The declarations of a browser have 2 MB. */
@@ -12,7 +12,7 @@ export function openDeclarationFiles(): DeclarationFiles {
   const sizes = new Map<string, number | undefined>()
   const folders = new Map<string, string | undefined>()
   const sizeOf = (path: string): number | undefined => {
-    if (!sizes.has(path)) sizes.set(path, readSize(path))
+    if (!sizes.has(path)) sizes.set(path, statFile(nativePath(path))?.size)
     return sizes.get(path)
   }
   const findAbove = (name: string, folder: string): string | undefined => {
@@ -37,12 +37,6 @@ export function openDeclarationFiles(): DeclarationFiles {
     findPackage,
     findAdditions: (name, folder) => additions.find(name, folder),
   }
-}
-
-/** The size of a file; undefined if there is none. */
-function readSize(path: string): number | undefined {
-  const stats = statSync(nativePath(path), { throwIfNoEntry: false })
-  return stats?.isFile() === true ? stats.size : undefined
 }
 
 function realPath(path: string): string | undefined {

@@ -23,6 +23,20 @@ const LOCKS = {
     'pyproject.toml': '[tool.poetry]\nname = "tower"\n[tool.poetry.dependencies]\nlamp = "1.0"\n',
     'poetry.lock': `[[package]]\nname = "lamp"\nversion = "1.0"\n[package.source]\ntype = "legacy"\nurl = "${address}"\nreference = "corp"\n`,
   }),
+  Pipenv: (address: string) => ({
+    'Pipfile.lock': JSON.stringify({
+      _meta: {
+        sources: [
+          { name: 'pypi', url: 'https://pypi.org/simple' },
+          { name: 'corp', url: address },
+        ],
+      },
+      default: { lamp: { version: '==1.0', index: 'corp' } },
+    }),
+  }),
+  pylock: (address: string) => ({
+    'pylock.toml': `lock-version = "1.0"\n[[packages]]\nname = "lamp"\nversion = "1.0"\nindex = "${address}"\n`,
+  }),
 }
 
 test.each(Object.entries(LOCKS))(
@@ -59,6 +73,16 @@ test.each(Object.entries(LOCKS))(
     const { packages, skipped } = await read('simple+https://mirror.example/simple')
     expect(packages).toMatchObject([{ name: 'lamp', registries: ['simple+https://mirror.example/simple'] }])
     expect(skipped).toEqual([])
+  },
+)
+
+test.each(Object.entries(LOCKS))(
+  'a package whose lock file of %s names an index in a folder is not asked for at a public registry',
+  async (_, write) => {
+    writeFiles(folder, write('file:///srv/wheels'))
+    const { packages, skipped } = await read()
+    expect(packages).toEqual([])
+    expect(skipped).toMatchObject([{ name: 'lamp', reason: 'it is a folder or file, not a package of a registry' }])
   },
 )
 

@@ -51,6 +51,23 @@ describe('warmSearchDuringCrawls', () => {
     stop()
   })
 
+  test('waits for the end of a search that takes longer than the cool-down', async () => {
+    const feed = createFeed({ epoch: 'test', clock })
+    const running: (() => void)[] = []
+    const search = () => new Promise<SearchAnswer>((resolve) => running.push(() => resolve({} as SearchAnswer)))
+    const stop = warmSearchDuringCrawls(feed, { search }, 1)
+    for (let visited = 0; visited < 5; visited++) {
+      feed.tell('progress', 'job', { visited })
+      await clock.sleep(10)
+    }
+    expect(running).toHaveLength(1)
+    running[0]?.()
+    await clock.sleep(10)
+    feed.tell('progress', 'job', { visited: 5 })
+    await expect.poll(() => running.length).toBe(2)
+    stop()
+  })
+
   test('a library that cannot be searched is no failure', async () => {
     const feed = createFeed({ epoch: 'test', clock })
     let searches = 0

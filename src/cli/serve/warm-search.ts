@@ -20,14 +20,22 @@ export function warmSearchDuringCrawls(
 ): () => void {
   let after = feed.last
   let warmedAt = Number.NEGATIVE_INFINITY
+  let isWarming = false
   return feed.listen(() => {
     const { events, upTo } = feed.read(after, NO_LOGS, MAX_EVENTS)
     after = upTo
-    if (performance.now() - warmedAt < cooldownMs) return
+    // One at a time: on a busy machine a search can take longer than the cool-down.
+    if (isWarming || performance.now() - warmedAt < cooldownMs) return
     // The list of jobs changes when a crawl starts, before it makes progress.
     if (!events.some(({ name }) => name === 'jobs' || name === 'progress')) return
     warmedAt = performance.now()
-    // A user's search reports the error.
-    void pool.search(QUESTION).catch(() => undefined)
+    isWarming = true
+    pool
+      .search(QUESTION)
+      // A user's search reports the error.
+      .catch(() => undefined)
+      .finally(() => {
+        isWarming = false
+      })
   })
 }

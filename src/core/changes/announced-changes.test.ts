@@ -140,3 +140,14 @@ test('the label of a list says what happened to its items', () => {
   expect(shorten(changes)).toEqual(['removed kiln.warm', 'changed kiln.json', 'changed kiln.stack'])
   expect(changes[0]?.lines).toEqual(['remove: `kiln.warm` - use `kiln.heat`'])
 })
+
+test('a sentence of a megabyte is cut, and does not block the comparison', () => {
+  const changes = announce(
+    '## 2.0.0',
+    '',
+    '### Breaking changes',
+    '',
+    `- Removed \`fire\` ${'`'.repeat(500_000)}${'a'.repeat(500_000)}`,
+  )
+  expect(shorten(changes)).toEqual(['changed fire'])
+})

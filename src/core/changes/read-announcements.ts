@@ -111,7 +111,10 @@ function kindOfHeading(title: string): Item['heading'] {
   return HARMLESS_HEADING.test(title) ? 'harmless' : 'other'
 }
 
+/** Longer sentences are cut: the patterns for names and code spans would take minutes for a sentence of a megabyte. */
+const MAX_SENTENCE_CHARS = 2000
+
 /** Sentences end with a full stop before a space and a capital letter, a code span or emphasis. */
 function splitSentences(text: string): string[] {
-  return text.split(/(?<=[.!?]\**\)?)\s+(?=[A-Z`*([])/)
+  return text.split(/(?<=[.!?]\**\)?)\s+(?=[A-Z`*([])/).map((sentence) => sentence.slice(0, MAX_SENTENCE_CHARS))
 }

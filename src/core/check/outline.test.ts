@@ -126,6 +126,23 @@ describe('outline of declarations', () => {
     }
   })
 
+  test('namespaces that are nested deeply are read, and do not end the check with a stack overflow', () => {
+    const nest = (depth: number) => `${'declare namespace a {\n'.repeat(depth)}const b: 1${'}'.repeat(depth)}`
+    const depthOf = (node: SyntaxNode): number =>
+      Number(node.type === 'internal_module') + Math.max(0, ...node.children.map(depthOf))
+    expect([10, 20, 30].map((depth) => depthOf(outlineModule(nest(depth), parse)))).toEqual([10, 20, 30])
+    expect(depthOf(outlineModule(nest(2000), parse))).toBeGreaterThanOrEqual(20)
+  })
+
+  test('brackets that were never closed do not slow down those that were never opened', () => {
+    const text = `type A = ${'<'.repeat(400_000)}${'}'.repeat(400_000)}\nconst b: 1`
+    expect(splitStatements(text, 0, text.length, 0).map(({ row }) => row)).toEqual([0])
+    const nested = `type A = { a: (1 < 2 }; type B = [\`\${ { a: '}' } } <\`]; const c: 1`
+    expect(splitStatements(nested, 0, nested.length, 0).map(({ start }) => nested.slice(start, start + 6))).toEqual([
+      ...['type A', 'type B', 'const '],
+    ])
+  })
+
   test('text that is not closed ends with the file', () => {
     for (const text of ["const a: 'x", 'interface A { /* b', 'type A = `${', 'declare module "a" {', '}}}', ';;', '']) {
       expect(splitStatements(text, 0, text.length, 0).length).toBeLessThan(5)

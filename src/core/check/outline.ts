@@ -19,6 +19,9 @@ const DECLARATION =
 const BLOCK =
   /^(export\s+)?(declare\s+)?(?:(?:namespace|module)\s+(?=["'\w$])|global\s*(?=\{))(["']?)([^\s"'{}]*)\3\s*\{/
 
+/** Namespaces that are nested deeper are parsed at once, because each level is read again. */
+const MAX_DEPTH = 20
+
 /** Types of nodes by keyword. The first is that of a node that has not been parsed. */
 const TYPES: Readonly<Record<string, readonly string[]>> = {
   class: ['class_declaration', 'abstract_class_declaration'],
@@ -37,18 +40,19 @@ class Outline {
     this.#parse = parse
   }
 
-  /** The statements between two places. `row` is the line of the first place. */
-  read(from: number, to: number, row: number): SyntaxNode[] {
-    return splitStatements(this.#text, from, to, row).flatMap((one) => this.#readStatement(one))
+  /** The statements between two places. `row` is the line of the first place, `depth` the number of namespaces around it. */
+  read(from: number, to: number, row: number, depth = 0): SyntaxNode[] {
+    return splitStatements(this.#text, from, to, row).flatMap((one) => this.#readStatement(one, depth))
   }
 
-  #readStatement(statement: Statement): readonly SyntaxNode[] {
+  #readStatement(statement: Statement, depth: number): readonly SyntaxNode[] {
     const text = this.#text.slice(statement.start, statement.end)
-    const block = BLOCK.exec(text)
+    const block = depth < MAX_DEPTH ? BLOCK.exec(text) : null
     const found = block ?? DECLARATION.exec(text)
     const [, isExported, isDeclared] = found ?? []
     const field = isExported !== undefined && isDeclared === undefined ? 'declaration' : null
-    const inner = block === null ? this.#declarationOf(statement, found, field) : this.#blockOf(statement, block, field)
+    const inner =
+      block === null ? this.#declarationOf(statement, found, field) : this.#blockOf(statement, block, field, depth)
     if (inner === undefined) return this.#parse(text, statement.row)?.children ?? []
     const outer = isExported === undefined ? null : 'declaration'
     const declared =
@@ -68,7 +72,12 @@ class Outline {
   }
 
   /** A namespace, `declare module` or `declare global`, with its statements. */
-  #blockOf(statement: Statement, [head, , , quote, name = '']: RegExpExecArray, field: string | null) {
+  #blockOf(
+    statement: Statement,
+    [head, , , quote, name = '']: RegExpExecArray,
+    field: string | null,
+    depth: number,
+  ): SyntaxNode {
     const row = statement.row + countRows(head)
     const to = this.#text.lastIndexOf('}', statement.end - 1)
     const start = statement.start + head.length
@@ -76,7 +85,7 @@ class Outline {
       ...this.#node(statement, 'statement_block', null),
       start,
       end: to,
-      children: this.read(start, to, row),
+      children: this.read(start, to, row, depth + 1),
     }
     if (name === '') return body
     const at = statement.start + head.lastIndexOf(name)

@@ -30,6 +30,8 @@ export function splitStatements(text: string, from: number, to: number, row: num
   return new StatementReader(text, to, row, areMembers).read(from)
 }
 
+type BracketKind = '{' | '(' | '['
+
 class StatementReader {
   readonly #text: string
   readonly #to: number
@@ -37,6 +39,8 @@ class StatementReader {
   readonly #statements: Statement[] = []
   /** Open brackets; a template that is open has a backtick. */
   readonly #stack: string[] = []
+  /** Number of open brackets of each kind, so that a closing one without any needs no search. */
+  readonly #counts: Record<BracketKind, number> = { '{': 0, '(': 0, '[': 0 }
   #row: number
   /** Start of the statement, -1 between statements. */
   #start = -1
@@ -102,21 +106,32 @@ class StatementReader {
 
   #readSign(at: number, sign: string): void {
     const top = this.#stack.at(-1)
-    if (sign === '{' || sign === '(' || sign === '[' || sign === '<' || sign === '`') this.#stack.push(sign)
+    if (sign === '{' || sign === '(' || sign === '[') this.#open(sign, sign)
+    else if (sign === '<' || sign === '`') this.#stack.push(sign)
     else if (sign === '>') {
       if (top === '<' && this.#text[at - 1] !== '=') this.#stack.pop()
-    } else if (sign === '}' || sign === ')' || sign === ']') this.#close(sign)
+    } else if (sign === '}') this.#close('{')
+    else if (sign === ')') this.#close('(')
+    else if (sign === ']') this.#close('[')
     else if (sign === ';' && this.#stack.length === 0) this.#end(at + 1)
     else if (sign === ',' && this.#stack.length === 0) this.#hasComma = true
     if (sign === '}' && this.#stack.length === 0 && this.#isBlock) this.#end(at + 1)
   }
 
+  #open(sign: string, kind: BracketKind): void {
+    this.#stack.push(sign)
+    this.#counts[kind]++
+  }
+
   /** Closes a bracket, and what was left open inside of it: `<` is also an operator. */
-  #close(sign: string): void {
-    const opening = sign === '}' ? '{' : sign === ')' ? '(' : '['
-    const index = this.#stack.findLastIndex((one) => one === opening || (sign === '}' && one === '${'))
-    if (index >= 0) this.#stack.length = index
-    else this.#hasBreak = true
+  #close(kind: BracketKind): void {
+    if (this.#counts[kind] === 0) this.#hasBreak = true
+    for (let isClosed = this.#counts[kind] === 0; !isClosed; ) {
+      const top = this.#stack.pop() ?? kind
+      const opened = top === '${' ? '{' : top
+      if (opened === '{' || opened === '(' || opened === '[') this.#counts[opened]--
+      isClosed = opened === kind
+    }
   }
 
   #stepInTemplate(at: number, sign: string): number {
@@ -124,7 +139,7 @@ class StatementReader {
     if (sign === '\\') return at + 2
     if (sign === '`') this.#stack.pop()
     else if (sign === '$' && this.#text[at + 1] === '{') {
-      this.#stack.push('${')
+      this.#open('${', '{')
       return this.#note(at + 2)
     }
     return this.#note(at + 1)

@@ -105,6 +105,11 @@ describe('renderMarkdown', () => {
     expect(render('a[^12] `[^1]` [^a]')).toBe('<p>a<sup>12</sup> <code>[^1]</code> [^a]</p>\n')
   })
 
+  test('labels of footnotes without an end do not take time, and stay text', () => {
+    expect(render('[^'.repeat(300_000))).toBe(`<p>${'[^'.repeat(300_000)}</p>\n`)
+    expect(render(`[^${'a'.repeat(300)}] [^b](https://c.example) [^`)).toContain(`[^${'a'.repeat(300)}] <a`)
+  })
+
   test('replaces characters that reverse the direction of writing', () => {
     expect(render('a\u202eb')).toContain('a\ufffdb')
     expect(renderCode('a\u202eb', 'text', OPTIONS)).toContain('a\ufffdb')

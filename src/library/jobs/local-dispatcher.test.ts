@@ -482,6 +482,24 @@ test('recover ends a process left by an earlier server before its job resumes', 
   expect(await dispatcher.wait(record.id)).toMatchObject({ status: 'done', restarts: 2, startedAt: 2, createdAt: 1 })
 })
 
+test('a wait for a job whose old process has not ended ends with the dispatcher', async () => {
+  const log = createMemoryJobLog()
+  const lines: string[] = []
+  const leftover = runner.start(['stubborn'], (_, line) => lines.push(line))
+  await until(() => lines.length > 0)
+  await log.add({ ...UNFINISHED, process: leftover.identity, status: 'running', startedAt: 2 })
+  const clock: Clock = { now: () => Date.now() * 10, sleep: (ms, signal) => systemClock.sleep(ms / 10, signal) }
+  const { dispatcher } = open({ clock }, log)
+  const recovery = dispatcher.recover()
+  await until(() => dispatcher.find(UNFINISHED.id) !== undefined)
+  const waiting = dispatcher.wait(UNFINISHED.id)
+  await dispatcher.close()
+  expect(await waiting).toMatchObject({ status: 'queued' })
+  await recovery
+  // The next server resumes it.
+  expect(await log.find(UNFINISHED.id)).toMatchObject({ status: 'running' })
+})
+
 test('recover removes queue events that are older than 30 days', async () => {
   const log = createMemoryJobLog()
   const day = 86_400_000

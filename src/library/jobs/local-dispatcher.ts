@@ -244,7 +244,7 @@ export class LocalDispatcher implements Dispatcher {
     // The log still lists unfinished jobs as open, so the next server resumes them.
     await this.#runs.close()
     await waitUpTo(this.#options.clock, this.#writer.close(), TERM_GRACE_MS)
-    for (const job of [...this.#runs.running, ...this.#waiting]) for (const resolve of job.waiters.splice(0)) resolve()
+    for (const job of this.#jobs.values()) for (const resolve of job.waiters.splice(0)) resolve()
   }
 
   #checkRequest(request: CrawlRequest): void {

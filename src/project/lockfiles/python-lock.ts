@@ -34,12 +34,13 @@ export function parsePoetryLock(lock: ProjectFile, manifests: readonly ProjectFi
     const category = textOf(entry, 'category')
     const isDev = groups.length > 0 ? !groups.includes('main') : category === undefined ? undefined : category === 'dev'
     const source = fieldOf(entry, 'source')
-    const isRegistry = textOf(source, 'type') === 'legacy'
+    const kind = textOf(source, 'type')
+    const registry = kind === 'legacy' ? findLockedRegistry(textOf(source, 'url')) : undefined
     return {
       ...readIdentity(entry),
-      reason: describeSource(textOf(source, 'type')),
+      reason: registry === null ? FROM_FOLDER : describeSource(kind),
       hashes: readHashes(listOf(fieldOf(entry, 'files') ?? fieldOf(allFiles, textOf(entry, 'name') ?? ''))),
-      registry: isRegistry ? (findLockedRegistry(textOf(source, 'url')) ?? undefined) : undefined,
+      registry: registry ?? undefined,
       dependencies: entriesOf(fieldOf(entry, 'dependencies')).map(([name]) => normalizePypiName(name)),
       isDev,
     }
@@ -52,11 +53,12 @@ export function parsePylock(lock: ProjectFile, manifests: readonly ProjectFile[]
   const packages = readPackages(lock, parseToml(lock), 'packages').map((entry): PythonPackage => {
     const dependencies = listOf(fieldOf(entry, 'dependencies')).flatMap((one) => textOf(one, 'name') ?? [])
     const origin = ['vcs', 'directory', 'archive'].find((key) => fieldOf(entry, key) !== undefined)
+    const registry = findLockedRegistry(textOf(entry, 'index'))
     return {
       ...readIdentity(entry),
-      reason: describeSource(origin),
+      reason: registry === null ? FROM_FOLDER : describeSource(origin),
       hashes: readHashes([fieldOf(entry, 'sdist'), ...listOf(fieldOf(entry, 'wheels'))]),
-      registry: findLockedRegistry(textOf(entry, 'index')) ?? undefined,
+      registry: registry ?? undefined,
       dependencies: dependencies.map(normalizePypiName),
       isDev: undefined,
     }
@@ -72,20 +74,26 @@ export function parsePipfileLock(lock: ProjectFile, manifests: readonly ProjectF
   if (fieldOf(value, '_meta') === undefined) throw createLockfileError(lock, 'it has no _meta section')
   const pipfiles = manifests.filter(({ path }) => path === 'Pipfile').map(parsePipfile)
   const { ranges } = collectAsked(pipfiles)
+  const indexes = listOf(fieldOf(fieldOf(value, '_meta'), 'sources'))
   const list = createPackageList('pypi')
   for (const [section, table] of entriesOf(value)) {
     if (section === '_meta') continue
     for (const [key, entry] of entriesOf(table)) {
       const name = normalizePypiName(key)
       const origin = ['git', 'hg', 'svn', 'bzr', 'path', 'file', 'url'].find((one) => fieldOf(entry, one) !== undefined)
-      const reason = describeSource(origin)
+      const index = textOf(entry, 'index')
+      // The first index is that of all packages without one.
+      const found = indexes.find((one) => index !== undefined && textOf(one, 'name') === index) ?? indexes[0]
+      const registry = findLockedRegistry(textOf(found, 'url'))
+      const reason = registry === null ? FROM_FOLDER : describeSource(origin)
       const version = exactPythonVersion(textOf(entry, 'version') ?? '')
-      const isDirect = pipfiles.length > 0 ? ranges.has(name) : fieldOf(entry, 'index') !== undefined
+      const isDirect = pipfiles.length > 0 ? ranges.has(name) : index !== undefined
       if (reason !== undefined) list.skip(key, reason)
       else if (version === null) list.skip(key, 'the lock file has no version for it')
       else {
         const hashes = textsOf(fieldOf(entry, 'hashes')).flatMap((text) => parseNamedDigest(text) ?? [])
-        list.add({ name: key, version, range: ranges.get(name), isDirect, isDev: section !== 'default', hashes })
+        const use = { range: ranges.get(name), isDirect, isDev: section !== 'default' }
+        list.add({ name: key, version, ...use, hashes, registry: registry ?? undefined })
       }
     }
   }
