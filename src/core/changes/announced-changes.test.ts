@@ -123,6 +123,12 @@ test('a guide without versions announces only what the older version did not say
 })
 
 test('a sentence of a megabyte is cut, and does not block the comparison', () => {
-  const changes = announce('## 2.0.0', '', '### Breaking changes', '', `- Removed \`fire\` ${'`'.repeat(500_000)}${'a'.repeat(500_000)}`)
+  const changes = announce(
+    '## 2.0.0',
+    '',
+    '### Breaking changes',
+    '',
+    `- Removed \`fire\` ${'`'.repeat(500_000)}${'a'.repeat(500_000)}`,
+  )
   expect(shorten(changes)).toEqual(['changed fire'])
 })

@@ -15,7 +15,11 @@ test('a file of a folder is found by its address, and by no other', async () => 
   for (let i = 0; i < 2; i++) {
     mkdirSync(join(folder, `${i}`))
     writeFileSync(join(folder, `${i}/read.md`), `# Lamp ${i}\n\nA lamp that lights the tower at night.\n`)
-    const source = await addSource(library, { url: `${pathToFileURL(join(folder, `${i}`)).href}/`, name: `lamp-${i}`, isOwnFolder: true })
+    const source = await addSource(library, {
+      url: `${pathToFileURL(join(folder, `${i}`)).href}/`,
+      name: `lamp-${i}`,
+      isOwnFolder: true,
+    })
     for await (const _ of crawlSource(library, source, { kind: 'add' }, new AbortController().signal));
   }
   const { known } = await describeAddress(library, pathToFileURL(join(folder, '1/read.md')).href)
