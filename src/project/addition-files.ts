@@ -58,7 +58,8 @@ export class AdditionFiles {
   }
 
   #filesOf(folder: string): readonly string[] {
-    const known = this.#packageFiles.get(folder) ?? listFiles(folder, DECLARATIONS, /^(?:\.|node_modules$)/, MAX_PACKAGE_FILES)
+    const known =
+      this.#packageFiles.get(folder) ?? listFiles(folder, DECLARATIONS, /^(?:\.|node_modules$)/, MAX_PACKAGE_FILES)
     this.#packageFiles.set(folder, known)
     return known
   }
