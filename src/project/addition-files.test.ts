@@ -71,6 +71,14 @@ test('members that packages of types and dependencies add exist', async () => {
   expect(await check(openChecker())).toEqual([MISSING[1], MISSING[3]])
 })
 
+test('members that a package adds in its folder of built files exist, those of the project there do not', async () => {
+  write('package.json', { dependencies: { host: '1', plug: '1' } })
+  install('plug', '', { host: '*' })
+  write('node_modules/plug/dist/add.d.ts', "import 'host'\ndeclare module 'host' { interface App { plug: 1 } }")
+  write('dist/add.d.ts', "import 'host'\ndeclare module 'host' { interface App { none: 1 } }")
+  expect(await check(openChecker())).toEqual(MISSING.filter((line) => !line.startsWith('app.plug')))
+})
+
 test('members that files of the project add exist, also if they are added between two checks', async () => {
   const checker = openChecker()
   expect(await check(checker)).toEqual(MISSING)

@@ -51,14 +51,15 @@ export class AdditionFiles {
     const ofPackages = packages.flatMap((one) =>
       this.#filesOf(one.folder).flatMap((path) => this.#match(path, name, one.folder)),
     )
-    const ofProject = listFiles(project, SOURCES, MAX_PROJECT_FILES).flatMap((path) =>
+    const ofProject = listFiles(project, SOURCES, OUTPUT, MAX_PROJECT_FILES).flatMap((path) =>
       this.#match(path, name, undefined),
     )
     return [...ofPackages, ...ofProject]
   }
 
   #filesOf(folder: string): readonly string[] {
-    const known = this.#packageFiles.get(folder) ?? listFiles(folder, DECLARATIONS, MAX_PACKAGE_FILES)
+    const known =
+      this.#packageFiles.get(folder) ?? listFiles(folder, DECLARATIONS, /^(?:\.|node_modules$)/, MAX_PACKAGE_FILES)
     this.#packageFiles.set(folder, known)
     return known
   }
@@ -90,8 +91,8 @@ export class AdditionFiles {
 const DECLARATIONS = /\.d\.[cm]?ts$/
 const SOURCES = /\.[cm]?tsx?$/
 
-/** Folders without sources of the project. */
-const SKIPPED = /^(?:\.|node_modules$|dist$|build$|out$|coverage$)/
+/** Folders without sources of the project. Packages have their declarations in such folders. */
+const OUTPUT = /^(?:\.|node_modules$|dist$|build$|out$|coverage$)/
 
 /** The folder of the closest package.json above. */
 function findProject(folder: string): string | undefined {
@@ -118,7 +119,7 @@ function listTypes(project: string): string[] {
 }
 
 /** The files below a folder whose names fit, those of folders last. */
-function listFiles(folder: string, pattern: RegExp, max: number): string[] {
+function listFiles(folder: string, pattern: RegExp, skipped: RegExp, max: number): string[] {
   const found: string[] = []
   // Grows while it is walked.
   const folders = [folder]
@@ -126,7 +127,7 @@ function listFiles(folder: string, pattern: RegExp, max: number): string[] {
     if (found.length >= max) break
     for (const { name, isFolder } of readFolder(at)) {
       if (isFolder) {
-        if (folders.length < MAX_FOLDERS && !SKIPPED.test(name)) folders.push(`${at}/${name}`)
+        if (folders.length < MAX_FOLDERS && !skipped.test(name)) folders.push(`${at}/${name}`)
       } else if (pattern.test(name)) found.push(`${at}/${name}`)
     }
   }
