@@ -244,11 +244,13 @@ export const addressRoutes: readonly Route[] = [
       ...failures(400, 503),
     },
     async run({ query }, { ports }) {
-      const hosts = await withAddresses(
+      const listed = await withAddresses(
         ports,
         (addresses) => addresses.listHosts(query.limit),
         () => [],
       )
+      // Links name hosts that were never requested, and files have no host.
+      const hosts = listed.filter(({ host, lastAt }) => host !== '' && lastAt !== null)
       return reply({
         count: hosts.length,
         items: hosts.map(({ lastAt, ...rest }) => ({ ...rest, lastAt: isoOrNull(lastAt) })),
