@@ -14,6 +14,7 @@ const PROGRESS: CrawlProgress = {
   failed: 0,
   bytes: 10,
   queued: 4,
+  maxPages: 30,
   current: Array.from({ length: 7 }, (_, n) => ({ url: `${START}${n}`, ageMs: n })),
   isPaused: false,
   hasRobots: true,
@@ -111,6 +112,7 @@ test('progress is reported first, last, and at limited intervals in between', ()
   expect(second).toMatchObject({
     saved: 1,
     queueSize: 4,
+    maxPages: 30,
     currentDownloadsCount: 7,
     robotsLoaded: true,
     domainRpm: 2,

@@ -423,6 +423,8 @@ describe('the dashboard', () => {
     expect(await page.getByRole('link', { name: 'Original page' }).count()).toBe(0)
     await page.getByRole('link', { name: 'Why is it here?' }).click()
     await page.getByText('its content was indexed').first().waitFor()
+    const fuel = encodeURIComponent(`${site.origin}/manual.zip!/docs/v1/fuel.md`)
+    expect(await server.get(`/api/url-details?url=${fuel}`)).toMatchObject({ article: { title: 'Fuel' } })
     await page.goBack()
     await page.goBack()
     await facts.getByRole('link', { name: 'duplicates' }).click()

@@ -195,7 +195,7 @@ describe('addresses', () => {
     const { body } = await server.ask(`/api/domain-summary?host=${host}`)
     expect(body).toMatchObject({ host, addresses: 4, pages: 3, failed: 1 })
     const { body: domains } = await server.ask('/api/recent-domains')
-    expect(domains.items[0]).toMatchObject({ host })
+    expect(domains.items).toMatchObject([{ host, lastAt: expect.any(String) }])
     await expectRefusal(server.ask('/api/domain-summary?host=nowhere.example'), 404, 'PAGE_UNKNOWN')
   })
 })

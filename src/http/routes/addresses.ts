@@ -5,7 +5,11 @@ import { isoOf, isoOrNull } from '../../core/text/iso-time.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { AddressConditions, AddressEntry, Addresses } from '../../library/ports/addresses.ts'
-import { describeAddress, type UnknownAddress } from '../../library/sources/describe-address.ts'
+import {
+  type AddressDescription,
+  describeAddress,
+  type UnknownAddress,
+} from '../../library/sources/describe-address.ts'
 import { findSource } from '../../library/sources/find-source.ts'
 import { LEDGER_STATES, REASONS } from '../../library/sources/ledger-words.ts'
 import {
@@ -29,6 +33,8 @@ import { failures, hubShape, rowShape } from '../shapes.ts'
 const GROUP = 'Addresses'
 /** Counting stops here; a larger total is reported as this number. */
 const MAX_COUNTED = 100_000
+/** Maximum number of entries that are searched for a file of a tree: those whose addresses begin with its address. */
+const MAX_ENTRIES = 20
 /** Maximum size of the page text in a response. */
 const MAX_BODY_BYTES = 512 * 1024
 
@@ -154,7 +160,7 @@ export const addressRoutes: readonly Route[] = [
         ports,
         async (addresses, library) => {
           const story = await describeAddress(library, query.url)
-          return { found: await addresses.find(query.url), story }
+          return { found: await findEntries(addresses, story), story }
         },
         () => undefined,
       )
@@ -238,11 +244,13 @@ export const addressRoutes: readonly Route[] = [
       ...failures(400, 503),
     },
     async run({ query }, { ports }) {
-      const hosts = await withAddresses(
+      const listed = await withAddresses(
         ports,
         (addresses) => addresses.listHosts(query.limit),
         () => [],
       )
+      // Links name hosts that were never requested, and files have no host.
+      const hosts = listed.filter(({ host, lastAt }) => host !== '' && lastAt !== null)
       return reply({
         count: hosts.length,
         items: hosts.map(({ lastAt, ...rest }) => ({ ...rest, lastAt: isoOrNull(lastAt) })),
@@ -275,6 +283,19 @@ export const addressRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** Finds the entries of a described address. Files of trees have paths as keys, so they are found by their source. */
+async function findEntries(addresses: Addresses, { url, known }: AddressDescription): Promise<readonly AddressEntry[]> {
+  const found = await addresses.find(url)
+  if (found.length > 0) return found
+  const listed = await Promise.all(
+    known.map(async ({ source, row }) => {
+      const entries = await addresses.list({ sourceId: source.id, text: row.url, order: 'newest', limit: MAX_ENTRIES })
+      return entries.filter(({ key }) => key === row.key)
+    }),
+  )
+  return listed.flat()
+}
 
 type ListQuery = z.infer<typeof listQuery>
 
