@@ -140,3 +140,16 @@ test('the label of a list says what happened to its items', () => {
   expect(shorten(changes)).toEqual(['removed kiln.warm', 'changed kiln.json', 'changed kiln.stack'])
   expect(changes[0]?.lines).toEqual(['remove: `kiln.warm` - use `kiln.heat`'])
 })
+
+test('the scope of an entry is what changed if the entry names nothing else', () => {
+  const changes = announce(
+    '## 2.0.0',
+    '',
+    '### BREAKING CHANGES',
+    '',
+    '- **dry:** a pot must be dry before the end',
+    '- **shelf:** pots must fit',
+    '- **paint:** `glaze` is no longer wet',
+  )
+  expect(shorten(changes)).toEqual(['changed dry', 'changed glaze'])
+})
