@@ -151,3 +151,16 @@ test('a sentence of a megabyte is cut, and does not block the comparison', () =>
   )
   expect(shorten(changes)).toEqual(['changed fire'])
 })
+
+test('the scope of an entry is what changed if the entry names nothing else', () => {
+  const changes = announce(
+    '## 2.0.0',
+    '',
+    '### BREAKING CHANGES',
+    '',
+    '- **dry:** a pot must be dry before the end',
+    '- **shelf:** pots must fit',
+    '- **paint:** `glaze` is no longer wet',
+  )
+  expect(shorten(changes)).toEqual(['changed dry', 'changed glaze'])
+})

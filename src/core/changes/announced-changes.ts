@@ -93,6 +93,8 @@ interface NameIndex {
   readonly packages: ReadonlySet<string>
   /** Qualified names by their last part. */
   readonly byOwnName: ReadonlyMap<string, readonly string[]>
+  /** Names of symbols that are no members, by their lower-case spelling. */
+  readonly topLevel: ReadonlyMap<string, string>
   /** Names that prose defines, without their owners. */
   readonly documented: ReadonlySet<string>
   /** Words in code of all pages. */
@@ -106,8 +108,10 @@ interface NameIndexes {
 
 function indexNames({ modules, documented, words }: VersionNames): NameIndex {
   const byOwnName = new Map<string, string[]>()
+  const topLevel = new Map<string, string>()
   for (const { symbols } of modules.values()) {
-    for (const name of symbols.keys()) {
+    for (const [name, { owner }] of symbols) {
+      if (owner === null) topLevel.set(name.toLowerCase(), name)
       const own = ownName(name)
       const names = byOwnName.get(own)
       if (names === undefined) byOwnName.set(own, [name])
@@ -118,6 +122,7 @@ function indexNames({ modules, documented, words }: VersionNames): NameIndex {
     modules: new Set(modules.keys()),
     packages: new Set([...modules.keys()].map(packageOf)),
     byOwnName,
+    topLevel,
     documented: new Set([...documented.definitions.keys()].map(ownName)),
     words: new Set([...[...documented.mentioned.values()].flatMap((page) => [...page]), ...words]),
   }
@@ -210,7 +215,13 @@ function findSubjects(sentence: string, scope: string, known: NameIndexes): Subj
     open = []
     role = role === 'owner' ? 'subject' : role
   }
-  return subjects
+  return subjects.length === 0 ? findScope(scope, known) : subjects
+}
+
+/** The scope of an entry whose sentence names nothing else, if it is a name of the older version: `**audit:** the notifier must emit`. */
+function findScope(scope: string, { old }: NameIndexes): Subject[] {
+  const name = old.topLevel.get(scope)
+  return name === undefined ? [] : [{ name, verb: 'change', target: null }]
 }
 
 /**

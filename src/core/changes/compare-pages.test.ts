@@ -131,6 +131,9 @@ describe('signatures', () => {
       'pot',
       '## `fire`',
       ts('function fire(pot: string, ...rest: number[]): { a: 1 b: 2 }'),
+      '## `Kiln`',
+      ts('class Kiln'),
+      '- `readonly pots: Pot[]`',
       '## `size`',
       ts('const size: 1'),
     )
@@ -138,6 +141,9 @@ describe('signatures', () => {
       'pot',
       '## `fire`',
       ts('function fire(kiln: string, ...others: number[]): { a: 1; b: 2; }'),
+      '## `Kiln`',
+      ts('class Kiln'),
+      '- `get pots(): Array<Pot>`',
       '## `size`',
       ts('let size: 1'),
     )
@@ -170,6 +176,33 @@ describe('types that are not exported', () => {
     const namesOf = (changes: readonly Change[]) => shorten(changes).filter((line) => !line.startsWith('changed'))
     expect(namesOf(compare([before], [middle]))).toEqual(['removed Options.slow'])
     expect(namesOf(compare([middle], [after]))).toEqual(['removed Options.door', 'added Options.vent'])
+  })
+
+  test('hide no inherited member, also of types with parameters and through several types', () => {
+    const base = ['## `Base`', ts('interface Base<T>'), '- `heat: 1`']
+    const before = api('pot', ...base, '## `Kiln`', ts('class Kiln'), '- `heat: 1`\n- `cone: 1`')
+    const kiln = ['## `Kiln`', ts("class Kiln<P extends Cone = '/'> extends Middle<{ type: 'kiln' }>")]
+    const cone = ['## `Cone`', ts('interface Cone'), '- `cone: 1`']
+    const after = api(
+      'pot',
+      ...[...base, ...kiln, ...cone, '## `Middle`', ts('class Middle<T> interface Middle<T> extends Base<T>')],
+      '**Not exported.**',
+    )
+    expect(shorten(compare([before], [after])).filter((one) => one.startsWith('removed'))).toEqual([
+      'removed Kiln.cone',
+    ])
+  })
+
+  test('of other packages may have a member that a type no longer lists', () => {
+    const options = (signature: string, ...items: string[]) =>
+      api('pot', '## `Options`', ts(signature), items.map((item) => `- \`${item}: 1\``).join('\n'))
+    const before = options('interface Options', 'port', 'host')
+    expect(shorten(compare([before], [options('type Options = Partial<SocketOptions>', 'host')]))).toEqual([
+      'changed Options',
+    ])
+    const foreign = options('interface Options extends SocketOptions', 'port', 'host')
+    const less = options('interface Options extends SocketOptions', 'host')
+    expect(shorten(compare([foreign], [less]))).toEqual(['removed Options.port'])
   })
 
   test('are no names themselves, and a name that is no longer exported is removed', () => {

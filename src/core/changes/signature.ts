@@ -52,7 +52,11 @@ const PARAMETER = /^[A-Za-z_$][\w$]*\s*\??:/
 
 /** What of a signature matters to callers: not its layout, the keyword of a variable and the names of positional parameters. */
 export function essenceOf(signature: string, path: string): string {
-  const text = signature.replace(/^(?:const|let|var)\s/, '').replace(/[\s;]+/g, ' ')
+  const text = signature
+    .replace(/^(?:const|let|var)\s/, '')
+    .replace(/\bget ([\w$]+)\(\):/g, 'readonly $1:')
+    .replace(/\bArray<([\w$.]+)>/g, '$1[]')
+    .replace(/[\s;]+/g, ' ')
   // Other languages have keyword arguments.
   if (!/\.d\.[cm]?ts(?:\.md)?$/.test(path)) return text.replace(/ /g, '')
   const open: string[] = []

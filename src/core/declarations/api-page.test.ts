@@ -290,3 +290,21 @@ test('describes what exported declarations inherit from or are made of, with a n
   expect(page).toContain('interface Current\n```\n\n**Not exported.**\n\n- `colour: string`')
   expect(page.match(/\*\*Not exported/g)).toHaveLength(3)
 })
+
+test('describes the names of a namespace that a bundler wrote', async () => {
+  const pages = await write(
+    { types: './index.d.ts' },
+    {
+      'index.d.ts': `
+      declare function off(): void
+      declare const warm: number
+      declare namespace inner { export { off as off, warm as colour } }
+      export { inner as context }
+    `,
+    },
+  )
+  expect((pages['index.d.ts'] ?? '').split('\n').filter((line) => line.startsWith('## '))).toEqual([
+    '## `context.off()`',
+    '## `context.colour`',
+  ])
+})

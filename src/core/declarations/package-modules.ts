@@ -276,10 +276,28 @@ export class PackageExports {
   /** Finds what a name stands for inside of a module: its own declaration, or an import. */
   async #findLocal(path: string, module: ModuleText, local: string, step: number): Promise<ExportedName | undefined> {
     const declarations = this.#declarationsOf(module).get(local) ?? []
-    if (declarations.length > 0) return { name: local, declarations, path, external: null, inner: null }
+    const listed = declarations.length === 1 ? await this.#listNamespace(path, module, declarations[0], step) : null
+    if (declarations.length > 0) return { name: local, declarations, path, external: null, inner: listed }
     const imported = module.imports.find((one) => one.local === local)
     if (imported === undefined) return undefined
     return this.#findIn(path, imported.from, imported.name, step)
+  }
+
+  /** The names of a namespace that only collects others, as bundlers write for `import * as name`; null for other declarations. */
+  async #listNamespace(
+    path: string,
+    module: ModuleText,
+    declaration: Declaration | undefined,
+    step: number,
+  ): Promise<ReadonlyMap<string, ExportedName> | null> {
+    const { kind, members, exports = [] } = declaration ?? {}
+    if (kind !== 'namespace' || members?.length !== 0 || exports.length === 0 || step > MAX_STEPS) return null
+    const names = new Map<string, ExportedName>()
+    for (const { name, local } of exports) {
+      const found = await this.#findLocal(path, module, local, step + 1)
+      if (found !== undefined) names.set(name, { ...found, name })
+    }
+    return names
   }
 
   /** The declarations of a module by name. */
