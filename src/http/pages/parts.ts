@@ -118,7 +118,7 @@ export function writeDetails(details: Readonly<Record<string, unknown>> | null):
 }
 
 /** `totalPages` → `total pages` */
-function splitName(name: string): string {
+export function splitName(name: string): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
@@ -224,8 +224,9 @@ export interface PagerLinks {
   readonly older: string | null
 }
 
-/** The pager of a list. A long list has a second one at its end. */
-export function writePager({ latest, newer, older }: PagerLinks, place: 'top' | 'end' = 'end'): Html {
+/** The pager of a list, unless all of it is shown. A long list has a second one at its end. */
+export function writePager({ latest, newer, older }: PagerLinks, place: 'top' | 'end' = 'end'): Html | '' {
+  if (newer === null && older === null) return ''
   const step = (href: string | null, label: string, rel: string): Html =>
     href === null ? html`<span class="off">${label}</span>` : html`<a href="${href}" rel="${rel}">${label}</a>`
   return html`<nav class="pager" aria-label="Pages of this list${place === 'top' ? '' : ', at its end'}"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
@@ -259,6 +260,11 @@ export function writeHref(path: string, query: Readonly<Record<string, string | 
     value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
   )
   return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`
+}
+
+/** Filters that are rarely needed, folded unless one of them is in use. */
+export function writeMoreFilters(fields: readonly Part[], isOpen: boolean): Html {
+  return html`<details class="more-filters"${isOpen ? html` open` : ''}><summary>More filters</summary><div>${fields}</div></details>`
 }
 
 /** The filters and the pager above a list. */
