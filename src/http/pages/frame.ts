@@ -115,7 +115,7 @@ noscript { display: block; max-width: var(--page); margin: 0 auto; padding: var(
   :is(.top, .sub) ul { margin: 0 calc(-1 * var(--space-4)); padding: 0 var(--space-2); }
   :is(.top, .sub) ul { gap: 0; }
   .top nav a { padding: 0.6rem var(--space-2); font-size: var(--size-small); }
-  .sub a { padding: var(--space-2) 0.4rem; }
+  .sub a { padding: var(--space-2) 0.35rem; }
   button.theme { min-width: var(--control); }
   .theme-word { display: none; }
   main { padding-top: var(--space-4); }

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
+import { writeNoteTitle } from '../../core/note-title.ts'
 import { countOf } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
@@ -22,7 +23,6 @@ import {
   writeSentence,
   writeTable,
   writeText,
-  writeTitle,
 } from './parts.ts'
 import { readLimit, readNumber, readText } from './query.ts'
 
@@ -140,7 +140,7 @@ function writeWhat({ message, target }: NoteFacts): Html {
 function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
   return {
     cells: [
-      html`<div class="what">${writeText(writeTitle(note.kind), 'title')}</div>${writeWhat(note)}`,
+      html`<div class="what">${writeText(writeNoteTitle(note.kind), 'title')}</div>${writeWhat(note)}`,
       ...(severityOf === null ? [] : [writePill(severityOf(note.kind), 'severity')]),
       writeText(note.scope ?? '', 'scope'),
       writeMoment(note.at),

@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { NOTE_TITLES } from '../../core/note-title.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 
@@ -122,28 +123,9 @@ export function splitName(name: string): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/** Titles of kinds whose names say too little. */
-const TITLES: Readonly<Record<string, string>> = {
-  'page-cap': 'Page limit reached',
-  'coverage-open': 'Pages left out',
-  'llms-txt-unusable': 'llms.txt cannot be used',
-  'llms-full-missing': 'llms-full.txt is missing',
-  'depth2-coverage': 'Second level read',
-  'downloads-1k': '1,000 documents downloaded',
-  'articles-identified-1k': '1,000 articles found',
-  'articles-identified-10k': '10,000 articles found',
-}
-
 /** The titles of kinds whose names say too little, for the script: `{"page-cap":"Page limit reached"}` */
 export function writeTitles(): string {
-  return JSON.stringify(TITLES)
-}
-
-/** A kind of problem or milestone as a title: `missing-hub` → `Missing hub` */
-export function writeTitle(kind: string): string {
-  const title = TITLES[kind]
-  if (title !== undefined) return title
-  return kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('-', ' ')
+  return JSON.stringify(NOTE_TITLES)
 }
 
 /** A message as a sentence: capital first, full stop last. An address at the beginning stays as it is. */
