@@ -24,6 +24,12 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string | ((details: Details) =>
     'wait for one of them to end, then repeat the request; POST /api/crawl with "queue": true waits for its turn',
 }
 
+/** Advice for people who read a page, which replaces advice about routes of the API. */
+const PAGE_ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
+  SOURCE_UNKNOWN: 'The page Sources lists what the library has.',
+  PAGE_UNKNOWN: 'Search for it, or look among the addresses on the page URLs.',
+}
+
 /** Matches advice about CLI commands and flags, which HTTP clients cannot use. */
 const CLI_ADVICE = /`pharos |(?:^|\s)--[a-z]|the same command/
 
@@ -40,6 +46,12 @@ export function adviceOf({ code, details, entry }: PharosError): string | undefi
   const advice = ADVICE[code]
   if (advice !== undefined) return typeof advice === 'string' ? advice : advice(details)
   return CLI_ADVICE.test(entry.advice) || entry.advice === '' ? undefined : entry.advice
+}
+
+/** The next step for the reader of a page; undefined when there is only advice about routes of the API. */
+export function pageAdviceOf(code: string, advice: string | undefined): string | undefined {
+  const own = Object.entries(PAGE_ADVICE).find(([name]) => name === code)?.[1]
+  return own ?? (advice !== undefined && /\b(?:GET|POST) \//.test(advice) ? undefined : advice)
 }
 
 function routeOf({ source = '' }: Details): string {

@@ -3,6 +3,7 @@ import { routePath } from 'hono/route'
 import { PharosError } from '../core/errors.ts'
 import type { StoreStats } from '../library/ports/store.ts'
 import type { WorkerRecord } from '../library/ports/workers.ts'
+import { pageAdviceOf } from './advice.ts'
 import type { HttpContext, OpenApi } from './context.ts'
 import { createCrawlHistory } from './crawl-history.ts'
 import { renderDocs } from './docs-page.ts'
@@ -268,7 +269,9 @@ async function answerFailure(
     const next = encodeURIComponent(request.url.slice(new URL(request.url).origin.length))
     return new Response(null, { status: 303, headers: { location: `/login?next=${next}` } })
   }
-  const { code, advice = 'Try again. If the problem persists, look in the server log under this id.' } = body
+  const { code } = body
+  const advice =
+    pageAdviceOf(code, body.advice) ?? 'Try again. If the problem persists, look in the server log under this id.'
   const page =
     status === 404
       ? renderNotFound(path)

@@ -30,7 +30,7 @@ ${groups.map(
 function renderOperation(method: string, path: string, operation: Operation): Html {
   const { operationId, summary, parameters = [], requestBody, responses } = operation
   const body = requestBody?.content['application/json']?.schema
-  return html`<details class="panel" id="${operationId}"><summary><span class="pill pill-${METHOD_TONES[method] ?? 'quiet'}">${method}</span> <code>${path}</code> <span>${summary}</span></summary>
+  return html`<details class="panel" id="${operationId}"><summary><span class="pill pill-${METHOD_TONES[method] ?? 'quiet'}">${method}</span> <code>${path}</code> <span>${writeCodes(summary)}</span></summary>
 ${parameters.length === 0 ? '' : renderParameters(parameters)}
 ${body === undefined ? '' : renderBody(method, path, body)}
 ${isTryable(method, path) ? renderTry(method, path, parameters, body) : ''}
@@ -42,6 +42,11 @@ ${isTryable(method, path) ? renderTry(method, path, parameters, body) : ''}
           html` <small class="quiet">${type}</small>${schema === undefined || Number(status) >= 400 ? '' : html`<details><summary>Shape</summary><pre class="mono" tabindex="0">${JSON.stringify(schema, null, 2)}</pre></details>`}`,
       )}</dd>`,
   )}</dl></details>`
+}
+
+/** A text in which parts between backticks are code. */
+function writeCodes(text: string): readonly Html[] {
+  return text.split('`').map((part, i) => (i % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))
 }
 
 /** Colors of methods: reading, changing and removing differ at a glance. */

@@ -49,6 +49,11 @@ afterAll(async () => {
 /** The path of a page, and the heading that it shows when it is complete. */
 const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['/#/', 'Home'],
+  ['/#/search?q=guide', 'Search'],
+  ['/#/changes', 'Changes'],
+  ['/#/changes?source=guide', 'Changes in guide'],
+  ['/#/duplicates', 'Duplicates'],
+  ['/#/nowhere', 'Not found'],
   ['/#/sources', 'Sources'],
   ['/#/sources/guide@2.0', 'guide'],
   ['/#/sources?add=1', 'Add a source'],
@@ -65,6 +70,7 @@ const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['/docs', 'HTTP API'],
   ['/local/', ''],
   ['/nothing', 'Not found'],
+  ['/read?source=nowhere&url=x', 'This page cannot be shown'],
 ]
 
 const SCREENS = [

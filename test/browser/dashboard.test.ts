@@ -589,16 +589,16 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Start crawl' }).click()
 
     const card = page.locator(`article[aria-label="Crawl of ${news.origin}/"]`)
-    await card.getByText('patterns learned', { exact: true }).first().waitFor()
-    await card.getByText('missing hub', { exact: true }).waitFor()
+    await card.getByText('Patterns learned', { exact: true }).first().waitFor()
+    await card.getByText('Missing hub', { exact: true }).waitFor()
     expect(await card.getByRole('link', { name: `${news.origin}/world/peru` }).count()).toBe(1)
     const understood = card.getByRole('region', { name: 'Findings about' })
     await understood.getByText('hubs confirmed').waitFor()
     await takeScreenshots('planned')
     // Events from before a reload are shown again.
     await page.reload()
-    await card.getByText('missing hub', { exact: true }).waitFor()
-    await card.getByText('patterns learned', { exact: true }).first().waitFor()
+    await card.getByText('Missing hub', { exact: true }).waitFor()
+    await card.getByText('Patterns learned', { exact: true }).first().waitFor()
     isEndless = false
     const row = page.locator('[data-ended]').filter({ hasText: news.origin })
     await row.getByText('done', { exact: true }).waitFor()

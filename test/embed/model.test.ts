@@ -92,7 +92,7 @@ describe('a library with vectors', () => {
     await writePage(library.store, 'docs', '/new', 'A foghorn replaces the lamp where the coast is misty.')
     const answer = await firstOf(library, 'foghorn')
     expect(answer.url).toBe('/new')
-    expect(answer.notices).toEqual(['3 of 4 chunks have vectors'])
+    expect(answer.notices).toEqual(['3 of 4 passages can be found by meaning, the others by words'])
     await library.close()
   })
 

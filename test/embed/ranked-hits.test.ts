@@ -143,7 +143,7 @@ describe('hits by words and meaning', () => {
     const ranked = await rank(library, createQuery('the lamp', { explain: true }))
     expect(pathsOf(ranked)[0]).toBe('/lamp')
     expect(ranked.hits[0]?.explanation).toMatchObject({ similarity: null })
-    expect(ranked.notices).toEqual(['2 of 4 chunks have vectors'])
+    expect(ranked.notices).toEqual(['2 of 4 passages can be found by meaning, the others by words'])
   })
 })
 

@@ -495,7 +495,7 @@ describe('addresses', () => {
     for (const part of [
       'Ada Example',
       'History',
-      'hasDatePath',
+      'has date path',
       '>France</a>',
       'best effort',
       'Published',

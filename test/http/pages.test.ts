@@ -313,16 +313,19 @@ describe('addresses', () => {
   })
 })
 
-test('without an analysis, the analysis page says so and the gazetteer page shows zeros', async () => {
-  expect(await get('/analysis/ssr')).toContain('Nothing has been analysed yet')
+test('without an analysis, the analysis page says so, and without places the gazetteer page says how to get them', async () => {
+  const analysis = await get('/analysis/ssr')
+  expect(analysis).toContain('Nothing has been analysed yet')
+  expect(analysis).not.toContain('/analysis/latest')
   const body = await get('/gazetteer')
-  expect([...body.matchAll(/<dd data-counter="\w+">(\d+)</g)].map(([, count]) => count)).toEqual([
-    '0',
-    '0',
-    '0',
-    '0',
-    '0',
-  ])
+  expect(body).toContain('No places are known yet')
+  expect(body).not.toContain('data-counter')
+})
+
+test('an error page advises its reader, not a program', async () => {
+  const body = await get('/read?source=nowhere&url=x', 404)
+  expect(body).toContain('The page Sources lists what the library has.')
+  expect(body).not.toContain('/api/sources')
 })
 
 test('the page for an unknown path says what to do', async () => {

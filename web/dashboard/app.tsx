@@ -66,12 +66,17 @@ function Page(): JSX.Element {
   if (page === 'duplicates') return <LazyPage key={page} id={id} load={loadDuplicates} />
   if (page === 'changes') return <LazyPage key={page} id={id} load={loadChanges} />
   return (
-    <div class="panel empty">
-      <p>There is no such page.</p>
-      <p>
-        <a href="#/">Back to the home page</a>
-      </p>
-    </div>
+    <>
+      <div class="head">
+        <h1>Not found</h1>
+      </div>
+      <div class="panel empty">
+        <p>There is no such page.</p>
+        <p>
+          <a href="#/">Back to the home page</a>
+        </p>
+      </div>
+    </>
   )
 }
 

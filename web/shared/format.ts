@@ -33,3 +33,8 @@ export function writeClockTime(at: number): string {
 export function writeSpan(ms: number): string {
   return writeDuration(Math.floor(Math.max(0, ms) / 1000) * 1000)
 }
+
+/** Makes a message of the server a sentence: capital first, full stop last. */
+export function writeSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}

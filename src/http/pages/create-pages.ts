@@ -6,6 +6,7 @@ import type { Dispatcher } from '../../library/jobs/dispatcher.ts'
 import type { Library } from '../../library/library.ts'
 import type { Addresses } from '../../library/ports/addresses.ts'
 import type { JobLog } from '../../library/ports/job-log.ts'
+import { pageAdviceOf } from '../advice.ts'
 import { CLIENT_CLOSED_REQUEST, describeFailure, isStoreFailure } from '../failure.ts'
 import type { HttpPorts } from '../ports.ts'
 import { READER_STYLE, RENDERED_STYLE } from '../reader/style.ts'
@@ -114,7 +115,9 @@ function answerError(error: Error, c: Context, ports: HttpPorts): Response | Pro
     problem: status < 500 ? body.error : internal,
   })
   const isTemporary = isStoreFailure(error) && body.code === 'STORE_UNAVAILABLE'
-  const problem = isTemporary ? STORE_FAILURE : { message: body.error, advice: body.advice ?? UNEXPECTED_ADVICE }
+  const problem = isTemporary
+    ? STORE_FAILURE
+    : { message: body.error, advice: pageAdviceOf(body.code, body.advice) ?? UNEXPECTED_ADVICE }
   const title = status < 500 ? 'This page cannot be shown' : 'Something is wrong'
   return c.html(renderError({ title, ...problem, code: body.code, id }), status as ContentfulStatusCode)
 }

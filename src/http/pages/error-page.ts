@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { renderPage } from './layout.ts'
-import { type Html, writeText } from './parts.ts'
+import { type Html, writeSentence, writeText } from './parts.ts'
 
 /** An error, described for the reader of the page. */
 export interface PageError {
@@ -17,10 +17,15 @@ export interface PageError {
 export function renderError({ title, message, advice, code, id }: PageError): Html {
   return renderPage({
     title,
-    body: html`<div class="panel notice bad" role="alert"><p>${writeText(message)}</p><p>${writeText(advice)}</p>
-${code === undefined ? '' : html`<p class="quiet">Code <code>${code}</code>${id === undefined ? '' : html`, id <code>${id}</code>`}</p>`}</div>
-<p><a href="/">Go to the start page</a> · <a href="/queues/ssr">Queues</a> · <a href="/urls">URLs</a></p>`,
+    body: html`<div class="panel notice bad" role="alert"><p>${writeText(writeMessage(message))}</p><p>${writeText(writeSentence(advice))}</p>
+${code === undefined ? '' : html`<p class="quiet small">Code <code>${code}</code>${id === undefined ? '' : html`, id <code>${id}</code>`}</p>`}</div>
+<p><a href="/">Back to the home page</a></p>`,
   })
+}
+
+/** A message as a sentence. The name of a parameter at its beginning stays as it is. */
+function writeMessage(message: string): string {
+  return /^\w+: /.test(message) ? message : writeSentence(message)
 }
 
 /** The page for an unknown path. */

@@ -58,8 +58,8 @@ main:focus { outline: none; }
 .notice.bad { border-left-color: var(--bad); }
 .empty { padding: var(--space-6) var(--space-4); text-align: center; color: var(--text-2); }
 .empty p { margin: 0 auto var(--space-1); }
-.pill { display: inline-block; max-width: 100%; padding: 0 0.5rem; overflow: hidden; border-radius: 1rem; font-size: var(--size-tiny); line-height: 1.35rem; font-weight: 550;
-  text-overflow: ellipsis; white-space: nowrap; vertical-align: middle; color: var(--quiet); background: var(--quiet-ground); }
+.pill { display: inline-block; max-width: 100%; padding: 0 0.5rem; overflow: clip; border-radius: 1rem; font-size: var(--size-tiny); line-height: 1.35rem; font-weight: 550;
+  text-overflow: ellipsis; white-space: nowrap; vertical-align: baseline; color: var(--quiet); background: var(--quiet-ground); }
 .pill-good { color: var(--good); background: var(--good-ground); }
 .pill-warn { color: var(--warn); background: var(--warn-ground); }
 .pill-limit { color: var(--warn); background: none; box-shadow: inset 0 0 0 1px currentColor; }
@@ -113,7 +113,9 @@ noscript { display: block; max-width: var(--page); margin: 0 auto; padding: var(
   .brand { flex: 1; }
   .top nav { order: 1; flex-basis: 100%; }
   :is(.top, .sub) ul { margin: 0 calc(-1 * var(--space-4)); padding: 0 var(--space-2); }
-  .top nav a { padding: 0.6rem 0.45rem; font-size: 0.875rem; }
+  :is(.top, .sub) ul { gap: 0; }
+  .top nav a { padding: 0.6rem var(--space-2); font-size: var(--size-small); }
+  .sub a { padding: var(--space-2) 0.35rem; }
   button.theme { min-width: var(--control); }
   .theme-word { display: none; }
   main { padding-top: var(--space-4); }

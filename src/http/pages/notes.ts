@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
+import { writeNoteTitle } from '../../core/note-title.ts'
 import { countOf } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
@@ -10,6 +11,7 @@ import {
   type Column,
   type Html,
   isWebUrl,
+  type Part,
   type Row,
   writeAddress,
   writeControls,
@@ -21,7 +23,6 @@ import {
   writeSentence,
   writeTable,
   writeText,
-  writeTitle,
 } from './parts.ts'
 import { readLimit, readNumber, readText } from './query.ts'
 
@@ -30,7 +31,7 @@ interface NoteList {
   readonly title: 'Problems' | 'Milestones'
   readonly path: string
   readonly event: 'problem' | 'milestone'
-  readonly intro: string
+  readonly intro: Part
   readonly empty: string
   readonly list: (log: JobLog, filter: NoteFilter) => Promise<readonly StoredNote[]>
   /** The severity of a kind; null for lists without severities. */
@@ -41,7 +42,7 @@ const PROBLEMS: NoteList = {
   title: 'Problems',
   path: '/problems/ssr',
   event: 'problem',
-  intro: 'What crawls expected on a site but did not find, and what obstructed them.',
+  intro: html`What crawls expected on a site but did not find, and what obstructed them. Addresses that failed are under <a href="/errors">Errors</a>.`,
   empty: 'No problems are known.',
   list: (log, filter) => log.listProblems(filter),
   severityOf,
@@ -88,14 +89,18 @@ async function renderNotes(c: Context, log: JobLog, noteList: NoteList): Promise
     section: noteList.title,
     ...(isLatest ? { live: { match } } : {}),
     body: html`<p class="quiet">${noteList.intro}</p>
-${writeControls(
-  writeFilters(noteList.path, [
-    writeField('Crawl', 'job', job),
-    writeField('Kind', 'kind', kind),
-    writeField('Host', 'scope', scope),
-  ]),
-  links,
-)}
+${
+  items.length === 0 && !isFiltered
+    ? ''
+    : writeControls(
+        writeFilters(noteList.path, [
+          writeField('Crawl', 'job', job),
+          writeField('Kind', 'kind', kind),
+          writeField('Host', 'scope', scope),
+        ]),
+        links,
+      )
+}
 ${writeTable({
   caption: html`${countOf(items.length, noteList.event)} of this page, newest first`,
   columns: columnsOf(noteList),
@@ -135,7 +140,7 @@ function writeWhat({ message, target }: NoteFacts): Html {
 function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {
   return {
     cells: [
-      html`<div class="what">${writeText(writeTitle(note.kind), 'title')}</div>${writeWhat(note)}`,
+      html`<div class="what">${writeText(writeNoteTitle(note.kind), 'title')}</div>${writeWhat(note)}`,
       ...(severityOf === null ? [] : [writePill(severityOf(note.kind), 'severity')]),
       writeText(note.scope ?? '', 'scope'),
       writeMoment(note.at),

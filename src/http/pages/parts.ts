@@ -1,4 +1,5 @@
 import { html } from 'hono/html'
+import { NOTE_TITLES } from '../../core/note-title.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { isWebPageUrl } from '../../core/url/tree-url.ts'
@@ -120,32 +121,13 @@ export function writeDetails(details: Readonly<Record<string, unknown>> | null):
 }
 
 /** `totalPages` → `total pages` */
-function splitName(name: string): string {
+export function splitName(name: string): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-}
-
-/** Titles of kinds whose names say too little. */
-const TITLES: Readonly<Record<string, string>> = {
-  'page-cap': 'Page limit reached',
-  'coverage-open': 'Pages left out',
-  'llms-txt-unusable': 'llms.txt cannot be used',
-  'llms-full-missing': 'llms-full.txt is missing',
-  'depth2-coverage': 'Second level read',
-  'downloads-1k': '1,000 documents downloaded',
-  'articles-identified-1k': '1,000 articles found',
-  'articles-identified-10k': '10,000 articles found',
 }
 
 /** The titles of kinds whose names say too little, for the script: `{"page-cap":"Page limit reached"}` */
 export function writeTitles(): string {
-  return JSON.stringify(TITLES)
-}
-
-/** A kind of problem or milestone as a title: `missing-hub` → `Missing hub` */
-export function writeTitle(kind: string): string {
-  const title = TITLES[kind]
-  if (title !== undefined) return title
-  return kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('-', ' ')
+  return JSON.stringify(NOTE_TITLES)
 }
 
 /** A message as a sentence: capital first, full stop last. An address at the beginning stays as it is. */
@@ -226,8 +208,9 @@ export interface PagerLinks {
   readonly older: string | null
 }
 
-/** The pager of a list. A long list has a second one at its end. */
-export function writePager({ latest, newer, older }: PagerLinks, place: 'top' | 'end' = 'end'): Html {
+/** The pager of a list, unless all of it is shown. A long list has a second one at its end. */
+export function writePager({ latest, newer, older }: PagerLinks, place: 'top' | 'end' = 'end'): Html | '' {
+  if (newer === null && older === null) return ''
   const step = (href: string | null, label: string, rel: string): Html =>
     href === null ? html`<span class="off">${label}</span>` : html`<a href="${href}" rel="${rel}">${label}</a>`
   return html`<nav class="pager" aria-label="Pages of this list${place === 'top' ? '' : ', at its end'}"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
@@ -261,6 +244,11 @@ export function writeHref(path: string, query: Readonly<Record<string, string | 
     value === undefined || value === '' ? [] : [[name, String(value)] as [string, string]],
   )
   return parameters.length === 0 ? path : `${path}?${new URLSearchParams(parameters)}`
+}
+
+/** Filters that are rarely needed, folded unless one of them is in use. */
+export function writeMoreFilters(fields: readonly Part[], isOpen: boolean): Html {
+  return html`<details class="more-filters"${isOpen ? html` open` : ''}><summary>More filters</summary><div>${fields}</div></details>`
 }
 
 /** The filters and the pager above a list. */

@@ -38,7 +38,7 @@ export async function renderQueues(c: Context, log: JobLog): Promise<Html> {
     title: 'Queues',
     section: 'Queues',
     live: {},
-    body: html`<p class="quiet">Each crawl has a queue, which records what happened to each of its addresses. <a href="/queues/latest">Go to the latest one</a></p>
+    body: html`<p class="quiet">Each crawl has a queue, which records what happened to each of its addresses.${total === 0 ? '' : html` <a href="/queues/latest">Go to the latest one</a>`}</p>
 ${writeTable({
   caption: html`${items.length < total ? `The newest ${writeNumber(items.length)} of ${writeNumber(total)}` : countOf(total, 'queue')}`,
   columns: [

@@ -8,12 +8,14 @@ export const PAGE_STYLE: string = `${FRAME_CSS}
 .stack label { display: grid; gap: var(--space-1); font-size: var(--size-small); color: var(--text-2); }
 .filters .check { display: flex; align-items: center; min-height: 2.25rem; }
 input[type="number"] { width: 6rem; }
+.more-filters { flex: 1 1 100%; order: 1; }
+.more-filters > div { display: flex; flex-wrap: wrap; gap: var(--space-2) var(--space-3); align-items: end; margin-top: var(--space-2); }
 .filters .reset { display: inline-flex; align-items: center; min-height: 2.25rem; }
 .filters input[type="text"] { width: 11rem; }
 .filters input[name="url"] { width: 34rem; }
 .stack { display: grid; gap: var(--space-4); max-width: 24rem; margin-top: var(--space-4); }
 
-pre { margin: var(--space-2) 0; padding: var(--space-3); overflow-x: auto; font: 0.8125rem/1.45 var(--mono); background: var(--surface-2); border-radius: var(--radius); overflow-wrap: normal; }
+pre { margin: var(--space-2) 0; padding: var(--space-3); overflow-x: auto; font: var(--size-small)/1.45 var(--mono); background: var(--surface-2); border-radius: var(--radius); overflow-wrap: normal; }
 details.panel { margin: var(--space-2) 0; padding: var(--space-3) var(--space-4); }
 details.panel[open] > summary { margin-bottom: var(--space-3); }
 main h3 { margin: var(--space-4) 0 var(--space-1); }
@@ -77,9 +79,9 @@ summary > code { font-weight: 550; }
 nav.panel .outline { display: flex; flex-wrap: wrap; gap: 0 var(--space-4); padding: 0; list-style: none; }
 
 @media (max-width: 48rem) {
-  .filters > label { flex: 1 1 8rem; }
-  .filters > label:not(.check) > :is(input, select) { width: 100%; }
-  .facts { grid-template-columns: minmax(5.5rem, max-content) 1fr; gap: var(--space-1) var(--space-3); font-size: 0.875rem; }
+  :is(.filters, .more-filters > div) > label { flex: 1 1 8rem; }
+  :is(.filters, .more-filters > div) > label:not(.check) > :is(input, select) { width: 100%; }
+  .facts { grid-template-columns: minmax(5.5rem, max-content) 1fr; gap: var(--space-1) var(--space-3); font-size: var(--size-small); }
   .filters input[name="url"] { width: 100%; }
   .box:has(> [role="table"]) { background: none; border: 0; box-shadow: none; overflow: visible; }
   [role="table"], [role="table"] > :is(tbody, caption) { display: block; }

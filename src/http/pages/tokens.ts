@@ -10,6 +10,7 @@ export const TOKENS_CSS = `:root {
   --size-small: 0.8125rem;
   --size: 0.9375rem;
   --size-h3: 1rem;
+  --size-large: 1.0625rem;
   --size-h2: 1.125rem;
   --size-h1: 1.5rem;
   --size-figure: 1.375rem;

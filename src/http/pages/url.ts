@@ -21,6 +21,7 @@ import {
   type Html,
   type Part,
   placeHref,
+  splitName,
   writeAddress,
   writeFacts,
   writeFilters,
@@ -84,7 +85,7 @@ function writeHistory(description: AddressDescription): Html {
   return html`<section class="panel"><h2>History</h2><ol class="outline">${events.map(
     ({ at, text, url }) =>
       html`<li>${writeMoment(at)} it ${writeText(text)}${url === null ? '' : html`, see ${writeAddress(url)}`}</li>`,
-  )}</ol><p><a href="${writeHref('/api/url-details', { url: description.url })}">All of it, for programs</a></p></section>`
+  )}</ol><p><a href="${writeHref('/api/url-details', { url: description.url })}">The same as JSON</a></p></section>`
 }
 
 /** The HTTP status and its detail, unless the detail only repeats the status. */
@@ -196,17 +197,30 @@ ${writeFacts([
   ['Signals of the content', writeSignals({ ...content })],
   [
     'Analysed',
-    analysedAt === null ? html`not yet; <a href="/analysis/ssr">perform an analysis</a>` : writeMoment(analysedAt),
+    analysedAt === null ? html`not yet; <a href="/analysis/ssr">analyse the pages</a>` : writeMoment(analysedAt),
   ],
 ])}
 ${analysis === null ? '' : writeAnalysis(analysis, kind === 'nav')}`
 }
 
+/** Words for signals whose names say too little. */
+const SIGNAL_WORDS: Readonly<Record<string, string>> = {
+  h2: 'second-level headings',
+  h3: 'third-level headings',
+  a: 'links',
+  p: 'paragraphs',
+  wordCount: 'words',
+  slugLen: 'length of the last segment',
+  pathDepth: 'segments',
+  queryCount: 'parameters',
+}
+
 function writeSignals(signals: Readonly<Record<string, string | number | boolean | null>>): Html {
   const givenSignals = Object.entries(signals).filter(([, value]) => value !== null && value !== false && value !== '')
-  const words = givenSignals.map(([name, value]) =>
-    value === true ? name : `${name} ${typeof value === 'number' ? Math.round(value * 1000) / 1000 : value}`,
-  )
+  const words = givenSignals.map(([name, value]) => {
+    const word = SIGNAL_WORDS[name] ?? splitName(name)
+    return value === true ? word : `${word} ${typeof value === 'number' ? Math.round(value * 1000) / 1000 : value}`
+  })
   return html`<span class="quiet">${writeText(words.join(', '))}</span>`
 }
 

@@ -19,6 +19,7 @@ import {
   writeFilters,
   writeHref,
   writeMoment,
+  writeMoreFilters,
   writePager,
   writePercent,
   writePill,
@@ -50,6 +51,7 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
   // A list that fits on one page is already counted; a second count would scan all addresses when few match.
   const isComplete = cursor === undefined && found.length <= limit
   const count = isComplete ? found.length : await addresses.count(filter, MAX_COUNTED)
+  const isFiltered = Object.keys(filter).length > 0
   const rowsOnPage = found.slice(0, limit)
   const items = isTowardsNewer ? rowsOnPage.toReversed() : rowsOnPage
   const links = linksOf(items, fields, {
@@ -60,7 +62,7 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
     title: 'URLs',
     section: 'URLs',
     ...(cursor === undefined ? { live: { news: 'visited', since } } : {}),
-    body: html`${writeControls(writeUrlFilters(fields, filter), links)}
+    body: html`${items.length === 0 && !isFiltered ? '' : writeControls(writeUrlFilters(fields, filter), links)}
 ${writeTable({
   caption: html`${writeNumber(items.length)} of ${count < MAX_COUNTED ? countOf(count, 'address') : `${writeNumber(MAX_COUNTED)} addresses or more`}, most recently requested first`,
   columns: [
@@ -74,7 +76,9 @@ ${writeTable({
     { label: 'Requested', look: 'time' },
   ],
   rows: items.map(entryRow),
-  empty: html`<p>No address passes these filters.</p><p><a href="${PATH}">Show all</a></p>`,
+  empty: isFiltered
+    ? html`<p>No address passes these filters.</p><p><a href="${PATH}">Show all</a></p>`
+    : html`<p>No address is known yet.</p><p><a href="/">Start a crawl</a></p>`,
 })}
 ${items.length > 20 ? writePager(links) : ''}`,
   })
@@ -94,6 +98,17 @@ const FIELDS = [
   'minCombinedConfidence',
   'limit',
 ] as const
+
+/** The fields of the folded filters. */
+const MORE_FIELDS: readonly (typeof FIELDS)[number][] = [
+  'includeSubdomains',
+  'status',
+  'classification',
+  'combinedHint',
+  'minCombinedConfidence',
+  'from',
+  'to',
+]
 
 /** Names that the API uses for two of the fields; this page accepts them too. */
 const ALIASES: Readonly<Record<string, string>> = { text: 'q', minCombinedConfidence: 'minConfidence' }
@@ -125,15 +140,20 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
   return writeFilters(PATH, [
     writeField('Text in the address', 'text', filter.text),
     writeField('Host', 'host', filter.host),
-    html`<label class="check"><input type="checkbox" name="includeSubdomains" value="1"${filter.includeSubdomains === true ? html` checked` : ''}>include subdomains</label>`,
     writeChoice('State', 'state', filter.state, LEDGER_STATES),
     writeChoice('Why', 'reason', filter.reason, REASONS),
-    writeField('Status', 'status', filter.status, 'number'),
-    writeChoice('Class', 'classification', filter.classification, PAGE_CLASSES),
-    writeChoice('Signals suggest', 'combinedHint', filter.combinedHint, PAGE_CLASSES),
-    writeField('Minimum signal confidence (%)', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
-    writeField('From', 'from', fields['from'], 'date'),
-    writeField('To', 'to', fields['to'], 'date'),
+    writeMoreFilters(
+      [
+        html`<label class="check"><input type="checkbox" name="includeSubdomains" value="1"${filter.includeSubdomains === true ? html` checked` : ''}>include subdomains</label>`,
+        writeField('Status', 'status', filter.status, 'number'),
+        writeChoice('Class', 'classification', filter.classification, PAGE_CLASSES),
+        writeChoice('Signals suggest', 'combinedHint', filter.combinedHint, PAGE_CLASSES),
+        writeField('Minimum signal confidence (%)', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
+        writeField('From', 'from', fields['from'], 'date'),
+        writeField('To', 'to', fields['to'], 'date'),
+      ],
+      MORE_FIELDS.some((name) => fields[name] !== undefined),
+    ),
   ])
 }
 

@@ -18,7 +18,8 @@ export const RENDERED_STYLE = `.rendered { line-height: 1.6; overflow-wrap: brea
 .rendered :not(pre) > code { padding: 0.1em 0.3em; background: var(--surface-2); border-radius: 4px; overflow-wrap: anywhere; }
 .rendered pre { padding: 0.75em 1em; overflow-x: auto; line-height: 1.5; tab-size: 4; background: var(--surface-2); border-radius: var(--radius); white-space: pre; overflow-wrap: normal; }
 .rendered pre code { font-size: inherit; }
-.rendered .table { overflow-x: auto; }
+.rendered .table { overflow-x: auto; overflow-wrap: break-word; }
+.rendered .table :is(a, code) { overflow-wrap: break-word; }
 .rendered table { width: auto; border-collapse: collapse; font-size: 0.9375em; line-height: 1.45; }
 .rendered .table :is(th, td) { max-width: 36rem; padding: 0.35em 0.75em; text-align: left; vertical-align: top; border: 1px solid var(--line); white-space: normal; }
 .rendered .table th { font-weight: 600; color: var(--text); background: var(--surface-2); }
@@ -62,7 +63,8 @@ main .head h1 { overflow-wrap: anywhere; }
 .page-change ins { color: var(--good); }
 .reader { margin-top: var(--space-4); }
 .page { min-width: 0; padding: var(--space-6) var(--space-8); background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); box-shadow: var(--shadow); }
-.page > .rendered { max-width: 80ch; margin: 0 auto; }
+.page > .rendered { max-width: 80ch; }
+.page:not(:has(pre.file)) { max-width: calc(80ch + 2 * var(--space-8)); }
 .page > .rendered:has(> pre.file) { max-width: none; }
 .page > .pager { margin: 0 0 var(--space-4); }
 .page > .rendered + .pager { margin: var(--space-6) 0 0; }
@@ -76,7 +78,7 @@ main .head h1 { overflow-wrap: anywhere; }
 .rendered .title { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
 .rendered :is(:target, [id]) { scroll-margin-top: var(--space-4); }
 .rendered :is(p, h2, h3, h4, h5, h6) { position: relative; }
-.rendered .line-link { position: absolute; right: calc(100% + 0.4rem); top: 0; padding: 0 0.2rem; font: 0.75rem/1.9 var(--mono); color: var(--text-2); text-decoration: none; opacity: 0; }
+.rendered .line-link { position: absolute; right: calc(100% + 0.4rem); top: 0; padding: 0 0.2rem; font: var(--size-tiny)/1.9 var(--mono); color: var(--text-2); text-decoration: none; opacity: 0; }
 .rendered .line-link::before { content: attr(data-line); }
 .rendered :is(p, h2, h3, h4, h5, h6):hover > .line-link, .rendered .line-link:hover { opacity: 1; }
 .rendered .in-passage { background: var(--accent-ground); }
@@ -92,7 +94,7 @@ main .head h1 { overflow-wrap: anywhere; }
 .rendered .line-number::before { content: attr(data-line); }
 .rendered .line-number:hover { color: var(--accent); }
 @media (min-width: 64rem) {
-  .with-outline { display: grid; grid-template-columns: minmax(0, 1fr) 15rem; gap: var(--space-6); align-items: start; }
+  .with-outline { display: grid; grid-template-columns: minmax(0, 1fr) minmax(15rem, 20rem); gap: var(--space-6); align-items: start; }
   .with-outline .page-outline { order: 2; position: sticky; top: var(--space-4); max-height: calc(100vh - var(--space-8)); overflow-y: auto; }
 }
 @media (max-width: 63.99rem) {

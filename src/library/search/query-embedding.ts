@@ -68,7 +68,7 @@ export async function findQueryEmbedding(
   }
   if (typeof vector === 'string') return { notices: [`${vector}; answered by words alone`] }
   const refusedNote = refused > 0 ? `; the model cannot embed ${writeNumber(refused)} of the others` : ''
-  const coverage = `${writeNumber(embedded)} of ${writeNumber(chunks)} chunks have vectors${refusedNote}`
+  const coverage = `${writeNumber(embedded)} of ${writeNumber(chunks)} passages can be found by meaning, the others by words${refusedNote}`
   return { meaning: { vectors, vector }, notices: embedded + refused < chunks ? [coverage] : [] }
 }
 

@@ -178,7 +178,7 @@ async function fuseAndWeigh(
 async function describeIndex({ store }: Pick<Library, 'store'>): Promise<string[]> {
   const { indexed, chunks } = await store.readIndexState()
   return indexed < chunks
-    ? [`still indexing: ${writeNumber(indexed)} of ${writeNumber(chunks)} chunks are searchable`]
+    ? [`Still indexing: ${writeNumber(indexed)} of ${writeNumber(chunks)} passages are searchable`]
     : []
 }
 

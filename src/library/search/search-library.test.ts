@@ -348,7 +348,7 @@ describe('searchLibrary answer', () => {
     await loadCrawled(PAGES)
     const store = { ...library.store, readIndexState: async () => ({ chunks: 13_441, indexed: 1204 }) }
     const { notices } = await searchLibrary({ ...library, store }, { query: 'beam' })
-    expect(notices).toEqual(['still indexing: 1,204 of 13,441 chunks are searchable'])
+    expect(notices).toEqual(['Still indexing: 1,204 of 13,441 passages are searchable'])
   })
 
   test('shows lists of links last, and only mentions them if there is anything else', async () => {
@@ -658,7 +658,10 @@ describe('searchLibrary by meaning', () => {
       return [engines.join('+'), ...found]
     }
     const alone = '; answered by words alone'
-    expect(await notices(async () => embedder())).toEqual(['words+vectors', '1,204 of 13,441 chunks have vectors'])
+    expect(await notices(async () => embedder())).toEqual([
+      'words+vectors',
+      '1,204 of 13,441 passages can be found by meaning, the others by words',
+    ])
     expect(await notices(async () => undefined)).toEqual([
       'words',
       `the library has vectors of tiny, which is not configured here${alone}`,

@@ -49,11 +49,15 @@ export async function renderAnalyses(c: Context, ports: HttpPorts): Promise<Html
     title: 'Analysis',
     section: 'Analysis',
     ...(offset === 0 ? { live: {} } : {}),
-    body: html`<p class="quiet">A run analyses all stored pages that are new, changed or last analysed by an older version: their kind, topics and places. <a href="/analysis/latest">Go to the latest one</a></p>
-${writeCounters([
-  ['Runs', 'runs', total],
-  ['Pages in the last run', 'lastPages', last?.progress.pages ?? 0],
-])}
+    body: html`<p class="quiet">A run analyses all stored pages that are new, changed or last analysed by an older version: their kind, topics and places.${last === undefined ? '' : html` <a href="/analysis/latest">Go to the latest one</a>`}</p>
+${
+  last === undefined
+    ? ''
+    : writeCounters([
+        ['Runs', 'runs', total],
+        ['Pages in the last run', 'lastPages', last.progress.pages],
+      ])
+}
 ${writeStartForm()}
 ${writeTable({
   caption:

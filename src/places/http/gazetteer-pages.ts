@@ -41,6 +41,7 @@ import { readMentions, readSummary } from './place-records.ts'
 import type { AnalysisStores } from './place-stores.ts'
 import { countByCountry, readOutlines, writeCoverageMap, writePlaceMap, writePosition } from './world-map.ts'
 
+const PLACES_PATH = '/gazetteer/places'
 const MAX_ON_MAP = 300
 const MAX_IN_TABLE = 100
 const PAGE_SIZE = 100
@@ -56,7 +57,7 @@ const SORTS = ['name', 'population', 'country', 'kind'] as const
 /** Shown when the gazetteer is empty, with the command that fills it. */
 const NO_PLACES: Part = html`<p>No places are known yet.</p><p class="quiet">Run <code>pharos gazetteer import</code>: it fetches countries, regions and cities of the world, with their licences.</p>`
 
-/** `/gazetteer`: how many places are known and from which data, and which places the pages name. An empty gazetteer shows zeros. */
+/** `/gazetteer`: how many places are known and from which data, and which places the pages name. An empty gazetteer shows how to fill it. */
 export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Html> {
   const host = readText(c, 'host')?.toLowerCase()
   const summary = await readSummary(ports)
@@ -65,14 +66,15 @@ export async function renderGazetteer(c: Context, ports: HttpPorts): Promise<Htm
   return renderPage({
     title: 'Places',
     section: 'Places',
-    body: html`${writeCounters([
-      ['Countries', 'countries', summary.countries],
-      ['Regions', 'regions', summary.regions],
-      ['Cities', 'cities', summary.cities],
-      ['Names', 'names', summary.names],
-      ['Sources', 'sources', summary.sources.length],
-    ])}
-${isEmpty ? html`<div class="panel notice">${NO_PLACES}</div>` : ''}
+    body: isEmpty
+      ? html`<div class="panel empty">${NO_PLACES}</div>`
+      : html`${writeCounters([
+          ['Countries', 'countries', summary.countries],
+          ['Regions', 'regions', summary.regions],
+          ['Cities', 'cities', summary.cities],
+          ['Names', 'names', summary.names],
+          ['Sources', 'sources', summary.sources.length],
+        ])}
 <div class="controls">${writeFilters('/gazetteer/places', [writeField('Name of a place', 'q', '')], 'Find a place')}${writePlaceNavigation()}</div>
 <h2>${host === undefined ? 'Places that the pages name' : html`Places that the pages of ${writeText(host)} name`}</h2>
 ${writeMentions(await readOutlines(ports), mentions, host)}
@@ -194,21 +196,27 @@ async function renderList(
     offset,
     limit: PAGE_SIZE,
   })
-  const hasKindFilter = path === '/gazetteer/places'
+  const isFiltered =
+    [text, cc, adm1, minpop].some((value) => value !== undefined) || (kind !== undefined && path === PLACES_PATH)
+  const hasKindFilter = path === PLACES_PATH
   const query = { q: text, kind: hasKindFilter ? kind : undefined, cc, adm1, minpop, sort, dir }
   return renderPage({
     title,
     section: 'Gazetteer',
-    body: html`<div class="controls">${writeFilters(path, [
-      writeField('Name', 'q', text),
-      ...(hasKindFilter ? [writeChoice('Kind', 'kind', kind, PLACE_KINDS)] : []),
-      writeField('Country', 'cc', cc),
-      writeField('Region', 'adm1', adm1),
-      writeField('Minimum population', 'minpop', minpop, 'number'),
-      writeChoice('Sorted by', 'sort', sort, SORTS, 'population'),
-      writeChoice('Order', 'dir', dir, ['asc', 'desc'], 'usual'),
-    ])}${writePlaceNavigation()}</div>
-${writePlaceTable(items, `${writeNumber(items.length)} of ${countOf(total, 'place')}`, html`<p>No place passes these filters.</p><p><a href="/gazetteer">Gazetteer</a></p>`)}
+    body: html`<div class="controls">${
+      total === 0 && !isFiltered
+        ? ''
+        : writeFilters(path, [
+            writeField('Name', 'q', text),
+            ...(hasKindFilter ? [writeChoice('Kind', 'kind', kind, PLACE_KINDS)] : []),
+            writeField('Country', 'cc', cc),
+            writeField('Region', 'adm1', adm1),
+            writeField('Minimum population', 'minpop', minpop, 'number'),
+            writeChoice('Sorted by', 'sort', sort, SORTS, 'population'),
+            writeChoice('Order', 'dir', dir, ['asc', 'desc'], 'usual'),
+          ])
+    }${writePlaceNavigation()}</div>
+${writePlaceTable(items, `${writeNumber(items.length)} of ${countOf(total, 'place')}`, isFiltered ? html`<p>No place passes these filters.</p><p><a href="${path}">Show all</a></p>` : NO_PLACES)}
 ${writePages({ path, query, offset, limit: PAGE_SIZE, total })}`,
   })
 }

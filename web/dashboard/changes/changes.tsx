@@ -34,6 +34,7 @@ export function Changes(): JSX.Element {
   const answer = useSignal<ChangesAnswer | null>(null)
   const refusal = useSignal<Refusal | null>(null)
   useEffect(() => {
+    if (source === '') return
     const stop = new AbortController()
     answer.value = null
     const parameters = writeQuery({ source: source || null, from: from || null, to: to || null })
@@ -44,6 +45,7 @@ export function Changes(): JSX.Element {
     })
     return () => stop.abort()
   }, [source, from, to])
+  if (source === '') return <NoSource />
   return (
     <>
       <div class="head">
@@ -56,10 +58,26 @@ export function Changes(): JSX.Element {
         </p>
       )}
       {answer.value === null ? (
-        refusal.value === null && <p class="quiet">Comparing all pages …</p>
+        refusal.value === null && <p class="quiet">Comparing all pages…</p>
       ) : (
         <Comparison answer={answer.value} />
       )}
+    </>
+  )
+}
+
+/** Shown when the address names no source. */
+function NoSource(): JSX.Element {
+  return (
+    <>
+      <div class="head">
+        <h1>Changes</h1>
+      </div>
+      <div class="panel empty">
+        <p>
+          Choose one of the <a href="#/sources">sources</a>: its page links to what changed in it.
+        </p>
+      </div>
     </>
   )
 }

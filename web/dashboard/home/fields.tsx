@@ -19,7 +19,7 @@ interface FieldProps {
 }
 
 /** The width of a field in its row. */
-type FieldSize = 'wide' | 'middle'
+type FieldSize = 'wide' | 'middle' | 'short'
 
 /** A field with its label and its error message. */
 interface FieldInput extends SharedFields {

@@ -14,6 +14,7 @@ import { Totals } from './totals.tsx'
 /** The home page: the size of the library, what needs attention, and what is crawled. */
 export function Home(): JSX.Element {
   const jobs = liveJobs.value
+  const isEmpty = sources.value?.length === 0 && jobs.length === 0
   useLiveRefresh(readSources)
   return (
     <>
@@ -21,7 +22,7 @@ export function Home(): JSX.Element {
         <h1>Home</h1>
         <Connection />
       </div>
-      <Totals />
+      {isEmpty ? <FirstStep /> : <Totals />}
       <StartForm />
       <section aria-label="Running and queued crawls">
         {jobs.length === 0 ? null : (
@@ -32,13 +33,12 @@ export function Home(): JSX.Element {
         {jobs.map((job) => (
           <JobCard key={job.id} job={job} />
         ))}
-        {jobs.length === 0 ? (
+        {jobs.length === 0 && !isEmpty ? (
           <p class="quiet small">
             {libraryOutage.value === null ? 'Nothing is being crawled.' : 'Running crawls are unknown for now.'}
           </p>
         ) : null}
       </section>
-      {sources.value?.length === 0 && jobs.length === 0 ? <Welcome /> : null}
       <Attention />
       <LazyWorkers />
       <EndedJobs />
@@ -51,15 +51,14 @@ export function Home(): JSX.Element {
   )
 }
 
-/** Shown for an empty library. */
-function Welcome(): JSX.Element {
+/** Shown for an empty library, in place of its size: what to do first. */
+function FirstStep(): JSX.Element {
   return (
-    <div class="panel empty">
-      <p>The library is empty. Enter the address of a web site above, or:</p>
-      <p>
-        <a href="#/sources?add=1">Add a repository, package or archive</a> · <a href="/local/">Read a local folder</a>
-      </p>
-    </div>
+    <p class="first-step">
+      The library is empty. Enter the address of a web site,{' '}
+      <a href="#/sources?add=1">add a repository, package or archive</a>, or{' '}
+      <a href="/local/">search a folder of this computer</a>.
+    </p>
   )
 }
 

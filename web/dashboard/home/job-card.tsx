@@ -208,10 +208,9 @@ function Hosts({ progress }: { readonly progress: ProgressEvent }): JSX.Element 
   )
 }
 
-function writePace({ rpm, limitRpm, intervalMs }: HostPace): string {
-  const limit = limitRpm === null ? '' : ` (limit ${writeNumber(Math.round(limitRpm))})`
+function writePace({ rpm, intervalMs }: HostPace): string {
   const pause = intervalMs === 0 ? 'no pause' : `one request every ${writeInterval(intervalMs)}`
-  return `${pause}, ${writeNumber(Math.round(rpm))} a minute${limit}`
+  return `${pause}, ${writeNumber(Math.round(rpm))} in the last minute`
 }
 
 function writeInterval(ms: number): string {

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { writeNoteTitle } from '../../../src/core/note-title.ts'
 import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
@@ -52,7 +53,7 @@ function NoteLine({ note: { type, at, kind, severity, message, target } }: { rea
   const isWarning = severity === 'warn'
   return (
     <li>
-      <Pill word={kind.replaceAll('-', ' ')} tone={type === 'milestone' ? 'good' : isWarning ? 'warn' : 'info'} />
+      <Pill word={writeNoteTitle(kind)} tone={type === 'milestone' ? 'good' : isWarning ? 'warn' : 'info'} />
       <span class="note-text">
         {type === 'problem' ? <span class="unseen">{isWarning ? 'Warning: ' : 'For information: '}</span> : null}
         {type === 'problem' ? <NoteText message={message} target={target} /> : message}

@@ -116,7 +116,7 @@ export function StartForm(): JSX.Element {
           <CheckField {...shared} name="slow" label="Slow: at least one second between two requests to a host" />
         </div>
         <div class="start-row">
-          <Field {...shared} name="render" label="Read pages">
+          <Field {...shared} name="render" label="Read pages" size="short">
             {(props) => (
               <select {...props} value={fields.value.render}>
                 <option value="">Automatic</option>

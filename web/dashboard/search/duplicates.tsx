@@ -42,7 +42,7 @@ export function Duplicates(): JSX.Element {
         </p>
       )}
       {list.value === null ? (
-        refusal.value === null && <p class="quiet">Comparing all pages …</p>
+        refusal.value === null && <p class="quiet">Comparing all pages…</p>
       ) : (
         <Groups list={list.value} offset={offset} />
       )}
@@ -56,7 +56,11 @@ function Groups({ list, offset }: { readonly list: DuplicateList; readonly offse
   return (
     <>
       <p class="quiet small" aria-live="polite">
-        {countOf(groupCount, 'group')} of {countOf(pageCount, 'page')} among {countOf(compared, 'page')}
+        {groupCount === 0
+          ? compared === 0
+            ? 'There are no pages to compare yet'
+            : `No duplicates among ${countOf(compared, 'page')}`
+          : `${countOf(groupCount, 'group')} of ${countOf(pageCount, 'page')} among ${countOf(compared, 'page')}`}
         {unknown === 0 ? '' : `; ${countOf(unknown, 'page')} cannot be compared until read again`}
       </p>
       {groups.map((group) => (

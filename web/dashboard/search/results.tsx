@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { writeList } from '../../../src/core/text/list.ts'
+import { writeSentence } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
 import { PageLink } from '../external-link.tsx'
@@ -55,12 +56,15 @@ export function Results({
       {searchedCount === 0 ? null : <RelevanceNote page={page} />}
       {isEmpty ? <NothingFound page={page} /> : null}
       {/* The notice of an empty library is for programs; this page has a link instead. */}
-      {searchedCount > 0 &&
-        notices.map((notice) => (
-          <p key={notice} class="panel notice small">
-            {notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”')}
-          </p>
-        ))}
+      {searchedCount > 0 && !isEmpty && notices.length > 0 ? (
+        <ul class="panel notice small">
+          {notices.map((notice) => (
+            <li key={notice}>
+              {writeSentence(notice.replace(/\b(duplicates|language)=(\w+)/g, 'the filter “$1: $2”'))}
+            </li>
+          ))}
+        </ul>
+      ) : null}
       {passages.map((passage) => (
         <PassageCard key={passage.chunk} passage={passage} />
       ))}
@@ -89,8 +93,13 @@ function writeCall(): string {
   return JSON.stringify({ method: 'tools/call', params: { name: 'search_docs', arguments: args } })
 }
 
-function NothingFound({ page: { searchedCount, widen } }: { readonly page: SearchPage }): JSX.Element {
-  if (searchedCount === 0 && widen.length === 0) return <EmptyLibrary />
+/** What else to try; nothing when the note above says all there is to say. */
+function NothingFound({ page }: { readonly page: SearchPage }): JSX.Element | null {
+  const { searchedCount, widen, relevance } = page
+  if (widen.length === 0) {
+    if (searchedCount === 0) return <EmptyLibrary />
+    if (relevance !== 'strong') return null
+  }
   return (
     <div class="panel empty">
       <p>Nothing was found.</p>

@@ -11,14 +11,14 @@ import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { SiteFindings } from '../understanding/site-findings.tsx'
 import { useLiveRefresh } from '../use-live-refresh.ts'
-import { countOfFilter } from './coverage.ts'
+import { countOfFilter, readCoverage, sumOf } from './coverage.ts'
 import { Coverage } from './coverage-bar.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { NeedsBrowser } from './needs-browser.tsx'
 import { Schedule } from './schedule.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { describeSourceState, writeVersion } from './source-state.ts'
-import { Freshness, NextCrawl } from './sources.tsx'
+import { EMBEDDED_TITLE, Freshness, NextCrawl } from './sources.tsx'
 import { UrlFilters } from './url-filters.tsx'
 import { UrlTable } from './url-table.tsx'
 
@@ -43,7 +43,17 @@ export function SourcePage({ id }: { readonly id: string }): JSX.Element {
     )
   }
   return item.value === null ? (
-    <p class="quiet">Loading …</p>
+    <>
+      <p class="crumbs">
+        <a href="#/sources">Sources</a> /
+      </p>
+      <div class="head">
+        <h1>Source</h1>
+      </div>
+      <p class="quiet" role="status">
+        Loading…
+      </p>
+    </>
   ) : (
     <SourceDetails item={item.value} onChange={() => void read()} />
   )
@@ -81,14 +91,14 @@ function shorten({ kind, url, commit }: SourceItem, address: string): string {
 }
 
 function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
-  const { id, name, label, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
-  useEffect(() => {
-    document.title = `${label} · Pharos`
-  }, [label])
+  const { id, kind, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
   const sourceState = describeSourceState(
     item,
     liveJobs.value.map((job) => job.item.value),
   )
+  useEffect(() => {
+    document.title = `${item.label} · Pharos`
+  }, [item.label])
   const { query } = route.value
   const [state, reason, text, explained] = ['state', 'reason', 'text', 'explain'].map(
     (key) => query.get(key) ?? '',
@@ -97,7 +107,7 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
   return (
     <>
       <p class="crumbs">
-        <a href="#/sources">Sources</a> /
+        <a href="#/sources">Sources</a> / {name}
       </p>
       <div class="head">
         <h1>
@@ -123,7 +133,7 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
         <TreeFacts item={item} />
         <span>{countOf(pages, 'page')}</span>
         <span>{countOf(chunks, 'passage')}</span>
-        {meaning === null ? null : <span>embedded {writePercent(meaning)}</span>}
+        {meaning === null ? null : <span title={EMBEDDED_TITLE}>{writePercent(meaning)} embedded</span>}
         <span title={at === null ? '' : writeMoment(at)}>
           {at === null ? (
             'never crawled'
@@ -147,7 +157,7 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
           onChoose={(nextState, nextReason) => replaceQuery({ state: nextState, reason: nextReason, explain: '' })}
         />
       </section>
-      {URL.canParse(url) ? <SiteFindings host={new URL(url).host} variant="panel" /> : null}
+      {kind === 'site' ? <SiteFindings host={new URL(url).host} variant="panel" /> : null}
       <section aria-label="Addresses" class={explained === '' ? 'split' : 'split open'}>
         <div class="split-main">
           <UrlFilters reasons={reasons} state={state} reason={reason} text={text} />
@@ -157,6 +167,9 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
             source={id}
             // While a crawl runs, the counts change, so they are not used.
             count={text !== '' || item.isRunning ? null : countOfFilter(balance, reasons, { state, reason })}
+            outsideCount={
+              state === '' && reason === '' && text === '' ? sumOf(readCoverage(balance, reasons).outOfScope) : 0
+            }
             shorten={(address) => shorten(item, address)}
             state={state}
             reason={reason}

@@ -1,4 +1,5 @@
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import { writeSentence } from '../../shared/format.ts'
 import type { Tone } from '../../shared/tone.ts'
 import type { CrawlItem, SourceItem } from '../api.ts'
 
@@ -106,11 +107,6 @@ function describeFailure({ crawl }: SourceItem): Pick<SourceState, 'word' | 'not
 function shorten(problem: string): string {
   const { detail } = /^\S+: failed \([a-z-]+, (?:render \w+, )?(?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
   return detail === undefined ? writeSentence(problem) : `Nothing was read: ${detail}.`
-}
-
-/** Makes a message of the server a sentence: capital first, full stop last. */
-function writeSentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }
 
 /** The action that completes a source; undefined if nothing is missing. */

@@ -55,7 +55,11 @@ export function Sources(): JSX.Element {
           </p>
         </div>
       ) : null}
-      {sources.value === null && sourcesRefusal.value === null ? <p class="quiet">Loading …</p> : null}
+      {sources.value === null && sourcesRefusal.value === null ? (
+        <p class="quiet" role="status">
+          Loading…
+        </p>
+      ) : null}
       {sources.value === null || sources.value.length === 0 ? null : (
         <div class="box">
           <table class="cards">
@@ -143,7 +147,9 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
       </td>
       <td class="number" data-label="Passages">
         {writeNumber(chunks)}
-        {meaning === null || meaning === 1 ? null : <small class="note">{`embedded ${writePercent(meaning)}`}</small>}
+        {meaning === null || meaning === 1 ? null : (
+          <small class="note" title={EMBEDDED_TITLE}>{`${writePercent(meaning)} embedded`}</small>
+        )}
       </td>
       <td class="wide" data-label="Coverage">
         <CoverageLine id={id} balance={balance} reasons={reasons} />
@@ -158,6 +164,9 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
     </tr>
   )
 }
+
+/** Explains the share of embedded passages. */
+export const EMBEDDED_TITLE = 'Passages that a search can find by their meaning; all others are found by their words'
 
 const DAY_MS = 86_400_000
 

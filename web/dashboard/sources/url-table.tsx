@@ -24,6 +24,8 @@ const MAX_ROWS = 400_000
 interface UrlTableInput extends UrlFilter {
   /** The number of rows; null if unknown. */
   readonly count: number | null
+  /** How many of the rows are links that lead out of the scope. */
+  readonly outsideCount: number
   /** Formats an address for display. */
   readonly shorten: (url: string) => string
   readonly chosen: string
@@ -31,7 +33,14 @@ interface UrlTableInput extends UrlFilter {
 }
 
 /** The addresses of a source. Only the visible rows are in the DOM, so the list can have any length. */
-export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }: UrlTableInput): JSX.Element {
+export function UrlTable({
+  count: known,
+  outsideCount,
+  shorten,
+  chosen,
+  onChoose,
+  ...filter
+}: UrlTableInput): JSX.Element {
   const { source, state, reason, text } = filter
   const list = useMemo(() => createUrlList({ source, state, reason, text }, known), [source, state, reason, text])
   const box = useRef<HTMLDivElement>(null)
@@ -97,7 +106,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
         {list.refusal.value !== null ? (
           <span class="field-problem">{list.refusal.value.message}</span>
         ) : (
-          `${countOf(list.total.value, 'address')}${list.isLoading.value ? ', loading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeNumber(MAX_ROWS)} are shown` : ''}`
+          `${countOf(list.total.value, 'address')}${outsideCount > 0 ? `, ${writeNumber(outsideCount)} of them outside the scope` : ''}${list.isLoading.value ? ', loading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeNumber(MAX_ROWS)} are shown` : ''}`
         )}
       </p>
       {hasNoMatch ? (
