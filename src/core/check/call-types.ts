@@ -3,7 +3,7 @@ import { constraintOf, defaultOf, unionOf } from './evaluate-type.ts'
 import { canDecide } from './infer-types.ts'
 import { resultOf } from './look-up.ts'
 import { arityOf, isRest, parametersOf, tupleOf } from './signatures.ts'
-import { field, named, type SyntaxNode, textOf } from './syntax-tree.ts'
+import { field, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
 import { type Bindings, FREE, type Resolver, type Signature, type Type } from './types.ts'
 
 /** A call in the checked code. */
@@ -51,12 +51,16 @@ export function resolveCall(resolver: Resolver, signatures: readonly Signature[]
 function chooseByShape(resolver: Resolver, signatures: readonly Signature[], args: readonly SyntaxNode[]) {
   const literals = [...args.entries()].filter(([, { type }]) => LITERALS[type] !== undefined)
   if (literals.length === 0) return signatures
-  const chosen = signatures.filter((signature) => {
-    // The kind of a parameter does not depend on the arguments, so its type is evaluated once for all calls.
+  // The kind of a parameter does not depend on the arguments, so its type is evaluated once for all calls.
+  const typed = signatures.map((signature) => {
     const bound = { ...signature, bindings: bindCall(resolver, signature, NO_CALL) }
-    return literals.every(([i, arg]) => accepts(parameterType(resolver, bound, i), arg))
+    return { signature, types: literals.map(([i, arg]) => ({ arg, type: parameterType(resolver, bound, i) })) }
   })
-  return chosen.length > 0 ? chosen : signatures
+  const chosen = typed.filter(({ types }) => types.every(({ type, arg }) => accepts(type, arg)))
+  if (chosen.length === 0) return signatures
+  // `on('open', …)` is declared before `on(event: string, …)`, and the first that fits counts.
+  const exact = chosen.filter(({ types }) => types.some(({ type, arg }) => isExactly(type, arg)))
+  return (exact.length > 0 ? exact : chosen).map(({ signature }) => signature)
 }
 
 /** The type of the parameter that receives an argument. */
@@ -78,17 +82,17 @@ export function parameterType(resolver: Resolver, { node, scope, bindings }: Sig
 /** Binds the type parameters of a function: to the given types, to types of arguments, or to anything that meets the constraint. */
 function bindCall(resolver: Resolver, signature: Signature, { args, typeArgs, typeOfArg }: Call): Bindings {
   const { node, scope, bindings: outer } = signature
-  const list = field(node, 'type_parameters')
+  const list = signature.creates?.typeParameters ?? field(node, 'type_parameters')
   if (list === undefined) return outer
   const typeParameters = typeParametersOf(signature, list)
   const isGiven = ({ usedBy }: TypeParameter) => usedBy.some((i) => args[i] !== undefined)
   const dependsOnCall = typeArgs.length > 0 || typeParameters.some(isGiven)
-  const known = dependsOnCall ? undefined : boundByDefault.get(outer)?.get(node)
+  const known = dependsOnCall ? undefined : boundByDefault.get(outer)?.get(list)
   if (known !== undefined) return known
   const bindings = new LateBindings(outer)
   if (!dependsOnCall) {
     const ofOuter = boundByDefault.get(outer) ?? new WeakMap<SyntaxNode, Bindings>()
-    boundByDefault.set(outer, ofOuter.set(node, bindings))
+    boundByDefault.set(outer, ofOuter.set(list, bindings))
   }
   typeParameters.forEach(({ name, node: parameter, usedBy, at }, i) => {
     const given = typeArgs[i]
@@ -124,7 +128,9 @@ interface TypeParameter {
 }
 
 function typeParametersOf(signature: Signature, list: SyntaxNode): readonly TypeParameter[] {
-  const known = listed.get(list)
+  // Constructors share the type parameters of their class.
+  const ofList = listed.get(list) ?? new WeakMap<SyntaxNode, readonly TypeParameter[]>()
+  const known = ofList.get(signature.node)
   if (known !== undefined) return known
   const written = parametersOf(signature).map((one) => writtenType(one))
   const found = named(list).map((node) => {
@@ -132,7 +138,7 @@ function typeParametersOf(signature: Signature, list: SyntaxNode): readonly Type
     const usedBy = [...written.keys()].filter((i) => mentions(written[i] ?? '', name))
     return { name, node, usedBy, at: written.indexOf(name) }
   })
-  listed.set(list, found)
+  listed.set(list, ofList.set(signature.node, found))
   return found
 }
 
@@ -141,7 +147,7 @@ function writtenType(parameter: SyntaxNode): string {
   return type === undefined ? '' : textOf(type).replace(/^:\s*/, '')
 }
 
-const listed = new WeakMap<SyntaxNode, readonly TypeParameter[]>()
+const listed = new WeakMap<SyntaxNode, WeakMap<SyntaxNode, readonly TypeParameter[]>>()
 
 function mentions(type: string, name: string): boolean {
   return new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`).test(type)
@@ -155,6 +161,7 @@ function accepts(type: Type, arg: SyntaxNode): boolean {
     case 'union':
       return type.parts.some((part) => accepts(part, arg))
     case 'outside':
+      if (type.text !== undefined && arg.type !== 'template_string') return isExactly(type, arg)
       return !type.isPrimitive || kind === 'primitive'
     case 'function':
       return kind === 'function'
@@ -170,6 +177,12 @@ function accepts(type: Type, arg: SyntaxNode): boolean {
     default:
       return true
   }
+}
+
+/** Whether a type has the value of a string literal as one of its own. */
+function isExactly(type: Type, arg: SyntaxNode): boolean {
+  if (type.kind === 'union') return type.parts.some((part) => isExactly(part, arg))
+  return type.kind === 'outside' && arg.type === 'string' && type.text === unquote(arg)
 }
 
 const LITERALS: Readonly<Record<string, 'primitive' | 'function' | 'object' | 'array'>> = {
@@ -220,6 +233,16 @@ export function callbackParameter(resolver: Resolver, type: Type, count: number,
     )
   }
   return types.length === 0 ? FREE : unionOf(types)
+}
+
+/** What a type with a method `then` promises; undefined if it has no such method. */
+export function promisedBy(resolver: Resolver, type: Type): Type | undefined {
+  if (!/^(?:instance|object|intersection|filtered)$/.test(type.kind)) return undefined
+  const found = resolver.lookUp(type, 'then')
+  if (found.state === 'missing') return undefined
+  if (found.state !== 'found') return FREE
+  const [signature] = resolver.signatures(found.type(), false) ?? []
+  return signature === undefined ? FREE : callbackParameter(resolver, parameterType(resolver, signature, 0), 1, 0)
 }
 
 const NO_CALL: Call = { args: [], typeArgs: [], typeOfArg: () => FREE }

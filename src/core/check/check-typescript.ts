@@ -65,7 +65,7 @@ const SCOPES = /^(?:program|statement_block|for_in_statement|for_statement|catch
 const FUNCTIONS =
   /^(?:arrow_function|function_expression|function_declaration|generator_function|generator_function_declaration|method_definition)$/
 const EXPRESSIONS =
-  /^(?:member_expression|call_expression|new_expression|await_expression|binary_expression|ternary_expression|as_expression)$/
+  /^(?:member_expression|call_expression|new_expression|await_expression|binary_expression|ternary_expression|as_expression|satisfies_expression)$/
 
 /** Walks through the code: declares the names of each block, then looks at its expressions. */
 class CodeWalker {
@@ -80,8 +80,12 @@ class CodeWalker {
   }
 
   run(root: SyntaxNode, earlier: readonly SyntaxNode[]): void {
-    const scope = new CodeScope()
-    for (const one of earlier) this.#declareEarlier(one, scope)
+    let scope = new CodeScope()
+    for (const one of earlier) {
+      // An import hides those of the same name in code before it.
+      scope = new CodeScope(scope)
+      this.#declareEarlier(one, scope)
+    }
     this.#visit(root, scope)
   }
 
@@ -246,7 +250,7 @@ class CodeWalker {
     const value = field(node, 'value')
     const annotation = field(node, 'type')
     if (value === undefined) return
-    if (annotation !== undefined) this.#expressions.setContext(value, this.#expressions.annotated(annotation))
+    if (annotation !== undefined) this.#expressions.give(value, this.#expressions.annotated(annotation), scope)
     this.#expressions.typeOf(value, scope)
     // Members that are taken out are looked up even if nothing uses them.
     for (const look of this.#destructured.splice(0)) look()

@@ -1,8 +1,9 @@
-import { type Call, callbackParameter, resolveCall } from './call-types.ts'
+import { type Call, callbackParameter, promisedBy, resolveCall } from './call-types.ts'
 import type { CodeImports } from './code-imports.ts'
 import { awaitType, type CodeScope } from './code-scope.ts'
 import { unionOf } from './evaluate-type.ts'
-import type { Finding, PlaceKind } from './finding.ts'
+import { type Finding, locateType, nameOfType, type PlaceKind } from './finding.ts'
+import { languageCall } from './language-types.ts'
 import { locate } from './look-up.ts'
 import { findNearestName } from './nearest-name.ts'
 import type { TypeResolver } from './resolver.ts'
@@ -11,6 +12,7 @@ import { childOf, field, named, type SyntaxNode, textOf, unquote } from './synta
 import {
   FREE,
   type Lookup,
+  literal,
   lost,
   NO_BINDINGS,
   OUTSIDE,
@@ -34,6 +36,8 @@ export class ExpressionChecker {
   readonly #report: (finding: Finding) => void
   readonly #known = new Map<SyntaxNode, Type>()
   readonly #contexts = new Map<SyntaxNode, Type>()
+  /** What methods of the language give to callbacks. */
+  readonly #received = new Map<SyntaxNode, (index: number) => Type>()
 
   constructor(
     resolver: TypeResolver,
@@ -65,13 +69,10 @@ export class ExpressionChecker {
     return this.#resolver.evaluate(annotation, this.#types, NO_BINDINGS)
   }
 
-  /** Notes for which type a function or object is given. */
-  setContext(node: SyntaxNode, type: Type): void {
-    this.#contexts.set(node, type)
-  }
-
   /** The type of a parameter of a function in the code. */
   typeOfParameter(fn: SyntaxNode, count: number, index: number): Type {
+    const received = this.#received.get(fn)
+    if (received !== undefined) return received(index)
     const context = this.#contexts.get(fn)
     return context === undefined ? FREE : callbackParameter(this.#resolver, context, count, index)
   }
@@ -123,9 +124,14 @@ export class ExpressionChecker {
         const [value] = named(node)
         return value === undefined ? FREE : this.#await(this.typeOf(value, scope))
       }
-      case 'parenthesized_expression':
-      case 'non_null_expression':
       case 'satisfies_expression': {
+        const [value, type] = named(node)
+        if (value === undefined) return FREE
+        if (type !== undefined) this.give(value, this.annotated(type), scope)
+        return this.typeOf(value, scope)
+      }
+      case 'parenthesized_expression':
+      case 'non_null_expression': {
         const [value] = named(node)
         return value === undefined ? FREE : this.typeOf(value, scope)
       }
@@ -150,6 +156,7 @@ export class ExpressionChecker {
       case 'array':
         return { kind: 'array', item: () => unionOf(named(node).map((one) => this.typeOf(one, scope))) }
       case 'string':
+        return literal(unquote(node))
       case 'template_string':
       case 'number':
       case 'true':
@@ -191,17 +198,30 @@ export class ExpressionChecker {
       if (this.#isChecked(node)) this.#imports.check(specifier, '*', node)
       return this.#imports.typeOfRequired(specifier)
     }
+    const known = this.#callLanguage(called, node, scope)
+    if (known !== undefined) return known
     // The grammar reads `await f<T>()` as a call of `await f`.
     const [awaited] = called.type === 'await_expression' ? named(called) : []
     if (awaited !== undefined) return this.#await(this.#checkCall(node, this.typeOf(awaited, scope), false, scope))
     return this.#checkCall(node, this.typeOf(called, scope), false, scope)
   }
 
+  /** A call of a method of an array or a promise. Its callbacks get the items, or the value. */
+  #callLanguage(called: SyntaxNode, node: SyntaxNode, scope: CodeScope): Type | undefined {
+    const object = called.type === 'member_expression' ? field(called, 'object') : undefined
+    const property = field(called, 'property')
+    const list = field(node, 'arguments')
+    if (object === undefined || property === undefined || list === undefined) return undefined
+    const found = languageCall(this.#resolver, this.typeOf(object, scope), textOf(property))
+    const [callback] = named(list)
+    if (found !== undefined && callback !== undefined && FUNCTIONS.test(callback.type)) {
+      this.#received.set(callback, found.parameter)
+    }
+    return found?.result
+  }
+
   #await(type: Type): Type {
-    return awaitType(type, (one) => {
-      if (one.kind !== 'instance' && one.kind !== 'object') return false
-      return this.#resolver.lookUp(one, 'then').state !== 'missing'
-    })
+    return awaitType(type, (one) => promisedBy(this.#resolver, one))
   }
 
   /** Checks the arguments of a call, and returns what it returns. */
@@ -214,7 +234,7 @@ export class ExpressionChecker {
       if (callee.kind === 'free' || callee.kind === 'outside' || callee.kind === 'open') return FREE
       if (callee.kind === 'module') return this.#reportModuleCall(node, callee, isNew)
       const unknown = callee.kind === 'lost' ? callee : lost('it is not known how it is called')
-      for (const arg of args) this.#give(arg, unknown, scope)
+      for (const arg of args) this.give(arg, unknown, scope)
       return unknown
     }
     const call: Call = {
@@ -223,14 +243,11 @@ export class ExpressionChecker {
       typeOfArg: (arg) => this.typeOf(arg, scope),
     }
     const { fits, candidates, result, parameter } = resolveCall(this.#resolver, signatures, call)
-    if (list?.type !== 'template_string' && !isOpen) this.#reportArity(node, isNew, fits, candidates, args.length)
+    const isClear = list?.type !== 'template_string' && list?.children.every(({ type }) => type !== 'ERROR') !== false
+    if (isClear && !isOpen) this.#reportArity(node, isNew, fits, candidates, args.length)
     args.forEach((arg, i) => {
-      if (arg.type === 'object' || FUNCTIONS.test(arg.type)) {
-        this.#give(arg, isOpen ? { kind: 'open', base: parameter(i) } : parameter(i), scope)
-      } else if (arg.type === 'array') {
-        const type = parameter(i)
-        for (const one of named(arg)) if (type.kind === 'array') this.#give(one, type.item(), scope)
-      }
+      if (arg.type !== 'object' && arg.type !== 'array' && !FUNCTIONS.test(arg.type)) return
+      this.give(arg, isOpen ? { kind: 'open', base: parameter(i) } : parameter(i), scope)
     })
     return isOpen ? { kind: 'open', base: result } : result
   }
@@ -257,8 +274,14 @@ export class ExpressionChecker {
   }
 
   /** Gives a literal to something of a type: the keys of an object are its options, a function gets its parameters. */
-  #give(node: SyntaxNode, type: Type, scope: CodeScope): void {
-    if (FUNCTIONS.test(node.type) || node.type === 'method_definition') return void this.setContext(node, type)
+  give(node: SyntaxNode, type: Type, scope: CodeScope): void {
+    if (FUNCTIONS.test(node.type) || node.type === 'method_definition') return void this.#contexts.set(node, type)
+    if (node.type === 'array') {
+      const lists = (type.kind === 'union' ? type.parts : [type]).filter((part) => part.kind === 'array')
+      if (lists.length > 0)
+        for (const one of named(node)) this.give(one, unionOf(lists.map((part) => part.item())), scope)
+      return
+    }
     if (node.type !== 'object') return
     const parts = (type.kind === 'union' ? type.parts : [type]).filter(isOptionType)
     if (parts.length === 0) return
@@ -270,8 +293,8 @@ export class ExpressionChecker {
       const name = key.type === 'string' ? unquote(key) : textOf(key)
       const found = this.typeOfMember(options, name, key, name, { kind: 'option' })
       const value = field(entry, 'value')
-      if (value !== undefined) this.#give(value, found, scope)
-      else if (entry.type === 'method_definition') this.setContext(entry, found)
+      if (value !== undefined) this.give(value, found, scope)
+      else if (entry.type === 'method_definition') this.#contexts.set(entry, found)
     }
   }
 
@@ -285,7 +308,8 @@ export class ExpressionChecker {
       this.#report({ ...place, verdict: 'unknown', at: undefined, nearest: undefined, why: found.why })
     } else {
       const nearest = findNearestName(name, this.#resolver.namesOf(type))
-      const why = `no ${kind} ${name}`
+      const owner = nameOfType(type)
+      const why = owner === undefined ? `no ${kind} ${name}` : `${owner} has no ${kind} ${name}`
       this.#report({ ...place, verdict: 'missing', at: locateType(type), nearest, why })
     }
   }
@@ -336,21 +360,6 @@ function writeCounts(counts: readonly { readonly min: number; readonly max: numb
   const noun = max === 1 ? 'argument' : 'arguments'
   if (max === Number.POSITIVE_INFINITY) return `at least ${min} ${min === 1 ? 'argument' : 'arguments'}`
   return min === max ? `${min} ${noun}` : `${min} to ${max} ${noun}`
-}
-
-/** The declaration that lacks a member. */
-function locateType(type: Type): Finding['at'] {
-  if (type.kind === 'union' || type.kind === 'intersection') {
-    return type.parts.map(locateType).find((one) => one !== undefined)
-  }
-  if (type.kind === 'instance' || type.kind === 'entity') {
-    const [first] = type.declarations
-    return first === undefined ? undefined : locate(first.node, first.scope)
-  }
-  if (type.kind === 'module') return locate(type.scope.module.root, type.scope)
-  if (type.kind === 'object' || type.kind === 'function') return locate(type.node, type.scope)
-  if (type.kind === 'filtered' || type.kind === 'renewed') return locateType(type.of)
-  return type.kind === 'open' ? locateType(type.base) : undefined
 }
 
 /** The first object of `a.b.c`. */

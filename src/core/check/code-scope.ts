@@ -1,4 +1,4 @@
-import { FREE, lost, type Type } from './types.ts'
+import { lost, type Type } from './types.ts'
 
 /** The names that a block of the checked code declares. */
 export class CodeScope {
@@ -54,14 +54,15 @@ function memoize(type: () => Type): () => Type {
   }
 }
 
-/** The type of a value after `await`. */
-export function awaitType(type: Type, isThenable: (type: Type) => boolean): Type {
-  if (type.kind === 'promise') return awaitType(type.value(), isThenable)
-  if (type.kind === 'union') return { kind: 'union', parts: type.parts.map((part) => awaitType(part, isThenable)) }
-  if (type.kind === 'open') return { kind: 'open', base: awaitType(type.base, isThenable) }
+/** The type of a value after `await`. `promisedBy` says what a type with a method `then` promises; undefined if it has none. */
+export function awaitType(type: Type, promisedBy: (type: Type) => Type | undefined): Type {
+  const awaitPart = (part: Type) => awaitType(part, promisedBy)
+  if (type.kind === 'promise') return awaitPart(type.value())
+  if (type.kind === 'union') return { kind: 'union', parts: type.parts.map(awaitPart) }
+  if (type.kind === 'open') return { kind: 'open', base: awaitPart(type.base) }
   if (type.kind === 'intersection') {
     const promises = type.parts.filter(({ kind }) => kind === 'promise')
-    if (promises.length > 0) return { kind: 'union', parts: promises.map((part) => awaitType(part, isThenable)) }
+    if (promises.length > 0) return { kind: 'union', parts: promises.map(awaitPart) }
   }
-  return isThenable(type) ? FREE : type
+  return promisedBy(type) ?? type
 }

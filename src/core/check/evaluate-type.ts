@@ -1,12 +1,15 @@
 import { LateBindings } from './bindings.ts'
 import { findPath, importFrom } from './find-names.ts'
 import { languageType } from './language-types.ts'
+import { resultOf } from './look-up.ts'
+import { evaluateFiltered, evaluateLookup, evaluateMapped, evaluateRecord, isMapped } from './mapped-types.ts'
 import { childOf, field, isWord, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
 import {
   type Bindings,
   type Declared,
   type Entity,
   FREE,
+  literal,
   lost,
   NO_BINDINGS,
   NOTHING,
@@ -37,7 +40,7 @@ export function evaluateType(resolver: Resolver, node: SyntaxNode, scope: Scope,
     case 'predefined_type':
       return predefined(textOf(node))
     case 'literal_type':
-      return /^(?:null|undefined)$/.test(textOf(node)) ? NOTHING : PRIMITIVE
+      return evaluateLiteral(node)
     case 'template_literal_type':
     case 'index_type_query':
     case 'string':
@@ -92,6 +95,12 @@ export function evaluateType(resolver: Resolver, node: SyntaxNode, scope: Scope,
   }
 }
 
+function evaluateLiteral(node: SyntaxNode): Type {
+  const [value] = node.children
+  if (value?.type === 'string') return literal(unquote(value))
+  return /^(?:null|undefined)$/.test(textOf(node)) ? NOTHING : PRIMITIVE
+}
+
 function evaluateTuple(node: SyntaxNode, evaluate: (one: SyntaxNode | undefined) => Type): Type {
   const items = named(node)
   const item = () => unionOf(items.map((one) => evaluate(field(one, 'type') ?? one)))
@@ -102,7 +111,7 @@ function evaluateTuple(node: SyntaxNode, evaluate: (one: SyntaxNode | undefined)
 }
 
 /** The type inside of an annotation or other wrapper. */
-function typeChild(node: SyntaxNode): SyntaxNode | undefined {
+export function typeChild(node: SyntaxNode): SyntaxNode | undefined {
   return node.children.find(
     ({ type }) => type === 'undefined' || type === 'null' || type === 'this' || isTypeNode(type),
   )
@@ -120,7 +129,7 @@ function predefined(name: string): Type {
 }
 
 /** Parts of nested unions as one list. */
-function flatten(node: SyntaxNode, type: string): SyntaxNode[] {
+export function flatten(node: SyntaxNode, type: string): SyntaxNode[] {
   const parts = node.children.filter((child) => isTypeNode(child.type) || child.type === 'this')
   return parts.flatMap((child) => (child.type === type ? flatten(child, type) : [child]))
 }
@@ -132,30 +141,6 @@ export function unionOf(types: readonly Type[]): Type {
   const [only] = some
   if (only === undefined) return NOTHING
   return some.length === 1 ? only : { kind: 'union', parts: some }
-}
-
-/** `{ [K in keyof T]: … }` has the members of T if the keys are taken over as they are. */
-function isMapped(node: SyntaxNode): boolean {
-  return node.children.some(
-    (child) => child.type === 'index_signature' && childOf(child, 'mapped_type_clause') !== undefined,
-  )
-}
-
-function evaluateMapped(resolver: Resolver, node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
-  const signature = childOf(node, 'index_signature')
-  const clause = signature === undefined ? undefined : childOf(signature, 'mapped_type_clause')
-  const keys = clause === undefined ? undefined : field(clause, 'type')
-  if (clause === undefined || keys?.type !== 'index_type_query' || field(clause, 'alias') !== undefined) return FREE
-  const of = typeChild(keys)
-  if (of === undefined) return FREE
-  const base = resolver.evaluate(of, scope, bindings)
-  const value = signature === undefined ? undefined : field(signature, 'type')
-  const inner = value === undefined ? undefined : typeChild(value)
-  const isSame =
-    inner?.type === 'lookup_type' &&
-    textOf(inner).replace(/\s/g, '') === `${textOf(of)}[${textOf(field(clause, 'name') ?? clause)}]`
-  // The names are those of T, but what they are may have changed.
-  return isSame ? base : { kind: 'renewed', of: base }
 }
 
 /** A name in a type: a parameter of a generic, a declaration, or a type of the language. */
@@ -172,8 +157,10 @@ function evaluateName(
   const types = () => args.map((one) => resolver.defer(() => resolver.evaluate(one, scope, bindings)))
   const entity = resolver.findWritten(scope, node)
   if (entity === undefined) {
+    if (name === 'Record') return evaluateRecord(resolver, args, scope, bindings)
     const builtIn = BUILT_IN[name]
-    if (builtIn !== undefined) return builtIn(types(), args)
+    if (builtIn !== undefined) return builtIn(types(), resolver)
+    if (name === 'Pick' || name === 'Omit') return evaluateFiltered(resolver, name === 'Pick', args, scope, bindings)
     const ofLanguage = languageType(name)
     if (ofLanguage !== undefined) return ofLanguage
     return OUTSIDE_NAMES.test(name) ? OUTSIDE : lost(`${name} is not declared in the package`)
@@ -195,21 +182,22 @@ function evaluateNodeType(resolver: Resolver, node: SyntaxNode, scope: Scope): T
 const OUTSIDE_NAMES =
   /^(?:Date|RegExp|Error|\w+Error|Map|Set|WeakMap|WeakSet|ReadonlyMap|ReadonlySet|Symbol|Function|Object|String|Number|Boolean|BigInt|\w*Array|ArrayBuffer\w*|SharedArrayBuffer|DataView|Buffer|URL|URLSearchParams|AbortSignal|AbortController|Request|Response|Headers|FormData|Blob|File|\w*Stream\w*|Event\w*|\w*Event|\w*Element|Document|Node|Window|Worker|WebSocket|Intl\..*|NodeJS\..*|globalThis|Iterator|Iterable|IterableIterator|AsyncIterable|AsyncIterator|AsyncIterableIterator|Generator|AsyncGenerator|Timeout|RequestInit|BodyInit|HeadersInit|PropertyKey|TemplateStringsArray|Capitalize|Uncapitalize|Lowercase|Uppercase|Console|Crypto\w*|JsonWebKey|Storage|PropertyDescriptor|ClassDecorator|\w+Decorator)$/
 
-type BuiltIn = (args: readonly (() => Type)[], nodes: readonly SyntaxNode[]) => Type
+type BuiltIn = (args: readonly (() => Type)[], resolver: Resolver) => Type
 
 const anything = () => FREE
 
 const first: BuiltIn = ([type = anything]) => type()
 const array: BuiltIn = ([item = anything]) => ({ kind: 'array', item })
 const promise: BuiltIn = ([value = anything]) => ({ kind: 'promise', value })
-const filtered =
-  (isKept: boolean): BuiltIn =>
-  ([whole = anything], [, keys]) => {
-    const names = keys === undefined ? undefined : readLiterals(keys)
-    const of = whole()
-    // Without known names it still has no others than the whole type.
-    return names === undefined ? of : { kind: 'filtered', of, names, isKept }
-  }
+
+/** What a function returns, or the objects that a class creates. */
+function resultsOf(resolver: Resolver, [of = anything]: readonly (() => Type)[], isNew: boolean): Type {
+  const type = of()
+  const signatures = resolver.signatures(type.kind === 'open' ? type.base : type, isNew) ?? []
+  if (signatures.length === 0) return FREE
+  const result = unionOf(signatures.map((one) => resultOf(resolver, one)))
+  return type.kind === 'open' ? { kind: 'open', base: result } : result
+}
 
 const BUILT_IN: Readonly<Record<string, BuiltIn>> = {
   ...{ Promise: promise, PromiseLike: promise, Array: array, ReadonlyArray: array },
@@ -222,29 +210,15 @@ const BUILT_IN: Readonly<Record<string, BuiltIn>> = {
     Exclude: first,
     Extract: first,
   },
-  ...{ Pick: filtered(true), Omit: filtered(false) },
   Awaited: ([of = anything]) => {
     const type = of()
     return type.kind === 'promise' ? type.value() : type
   },
   ThisType: () => ({ kind: 'intersection', parts: [] }),
-  Record: () => FREE,
-  ReturnType: () => FREE,
-  InstanceType: () => FREE,
+  ReturnType: (args, resolver) => resultsOf(resolver, args, false),
+  InstanceType: (args, resolver) => resultsOf(resolver, args, true),
   Parameters: () => FREE,
   ConstructorParameters: () => FREE,
-}
-
-/** The texts of `'a' | 'b'`; undefined if it is something else. */
-function readLiterals(node: SyntaxNode): ReadonlySet<string> | undefined {
-  const parts = node.type === 'union_type' ? flatten(node, 'union_type') : [node]
-  const names = new Set<string>()
-  for (const part of parts) {
-    const [literal] = part.type === 'literal_type' ? part.children : []
-    if (literal?.type !== 'string') return undefined
-    names.add(unquote(literal))
-  }
-  return names
 }
 
 /** `typeof a.b` */
@@ -254,18 +228,6 @@ function evaluateQuery(resolver: Resolver, node: SyntaxNode, scope: Scope): Type
   const path = target.type === 'instantiation_expression' ? (named(target)[0] ?? target) : target
   const entity = findPath(resolver, scope, path)
   return entity === 'unknown' ? lost(`typeof ${textOf(target)}`) : resolver.valueOf(entity)
-}
-
-/** `A['b']` */
-function evaluateLookup(resolver: Resolver, node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
-  const [object, key] = named(node)
-  const literal = key?.type === 'literal_type' ? key.children[0] : undefined
-  if (object === undefined) return FREE
-  const type = resolver.evaluate(object, scope, bindings)
-  if (literal?.type === 'number' || textOf(key ?? node) === 'number') return type.kind === 'array' ? type.item() : FREE
-  if (literal?.type !== 'string') return FREE
-  const found = resolver.lookUp(type, unquote(literal))
-  return found.state === 'found' ? found.type() : FREE
 }
 
 /** A conditional type is one of its branches. Which one depends on types of the user, so it may be either. */

@@ -14,8 +14,17 @@ export function findName(resolver: Resolver, scope: Scope, name: string, step = 
     return target === undefined ? 'unknown' : { kind: 'module', scope: target }
   }
   for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
-    const found = at.declarations.get(name)
+    const found = at.declarations.get(name) ?? findInSiblings(resolver, at, name)
     if (found !== undefined) return follow(resolver, found, step)
+  }
+  return undefined
+}
+
+/** The bodies of `declare module 'name'` see what the others of the same name declare. */
+function findInSiblings(resolver: Resolver, scope: Scope, name: string): readonly Declared[] | undefined {
+  for (const sibling of resolver.siblingsOf(scope)) {
+    const found = sibling.declarations.get(name)
+    if (found !== undefined) return found
   }
   return undefined
 }

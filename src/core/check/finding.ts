@@ -1,4 +1,5 @@
-import type { DeclaredAt } from './types.ts'
+import { locate } from './look-up.ts'
+import type { DeclaredAt, Type } from './types.ts'
 
 /** What a finding is about. */
 export type PlaceKind = 'import' | 'member' | 'option' | 'call'
@@ -20,4 +21,27 @@ export interface Finding {
   readonly nearest: string | undefined
   /** Why it is missing or unknown. */
   readonly why: string
+}
+
+/** The declaration that lacks a member. */
+export function locateType(type: Type): DeclaredAt | undefined {
+  if (type.kind === 'union' || type.kind === 'intersection') {
+    return type.parts.map(locateType).find((one) => one !== undefined)
+  }
+  if (type.kind === 'instance' || type.kind === 'entity') {
+    const [first] = type.declarations
+    return first === undefined ? undefined : locate(first.node, first.scope)
+  }
+  if (type.kind === 'module') return locate(type.scope.module.root, type.scope)
+  if (type.kind === 'object' || type.kind === 'function') return locate(type.node, type.scope)
+  if (type.kind === 'filtered' || type.kind === 'renewed') return locateType(type.of)
+  return type.kind === 'open' ? locateType(type.base) : undefined
+}
+
+/** The name of a class, interface or namespace; undefined for other types. */
+export function nameOfType(type: Type): string | undefined {
+  if (type.kind === 'open') return nameOfType(type.base)
+  if (type.kind !== 'instance' && type.kind !== 'entity') return undefined
+  const name = type.declarations[0]?.name
+  return name === 'default' ? undefined : name
 }

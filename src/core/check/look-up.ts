@@ -14,6 +14,7 @@ import {
   OUTSIDE,
   type Resolver,
   type Scope,
+  type Signature,
   type Type,
 } from './types.ts'
 
@@ -70,6 +71,9 @@ function lookUpOwn(resolver: Resolver, type: Type, name: string, self: Type): Lo
       if (type.names.has(name) !== type.isKept) return MISSING
       return resolver.lookUp(type.of, name, self)
     }
+    case 'record':
+      if (type.names === undefined) return { state: 'found', type: () => type.valueOf(name), at: undefined }
+      return type.names.has(name) ? { state: 'found', type: () => type.valueOf(name), at: type.at } : MISSING
     case 'renewed': {
       const found = resolver.lookUp(type.of, name, self)
       return found.state === 'found' ? { ...found, type: () => FREE } : found
@@ -293,11 +297,15 @@ function extendsClause(node: SyntaxNode): SyntaxNode | undefined {
 }
 
 /** The type that a signature returns, without knowledge of its arguments. */
-export function resultOf(
-  resolver: Resolver,
-  { node, scope, bindings, result }: { node: SyntaxNode; scope: Scope; bindings: Bindings; result?: Type },
-): Type {
-  if (result !== undefined) return result
+export function resultOf(resolver: Resolver, { node, scope, bindings, creates }: Signature): Type {
+  if (creates !== undefined) {
+    const list = creates.typeParameters === undefined ? [] : named(creates.typeParameters)
+    const names = list.map((one) => textOf(field(one, 'name') ?? one))
+    return resolver.typeOf(
+      creates.entity,
+      names.map((name) => () => bindings.get(name) ?? FREE),
+    )
+  }
   const written = field(node, 'return_type') ?? (node.type === 'formal_parameters' ? undefined : field(node, 'type'))
   return written === undefined ? FREE : resolver.evaluate(written, scope, bindings)
 }
@@ -376,6 +384,8 @@ export function namesOf(resolver: Resolver, type: Type, depth = 0): string[] {
       return type.parts.flatMap(inner)
     case 'filtered':
       return inner(type.of).filter((name) => type.names.has(name) === type.isKept)
+    case 'record':
+      return [...(type.names ?? [])]
     case 'renewed':
       return inner(type.of)
     case 'open':

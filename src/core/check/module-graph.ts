@@ -37,7 +37,9 @@ export class ModuleGraph {
   /** Scopes by the name of the module whose declarations they add to. */
   readonly #additions = new Map<string, Scope[]>()
   readonly #globals = new Set<Scope>()
-  readonly #ambient = new Set<Scope>()
+  /** Names of the modules that scopes declare: `declare module 'name'`. */
+  readonly #ambient = new Map<Scope, string>()
+  readonly #withImports = new Set<ModuleInfo>()
   /** Loaded files that add to others, with their stamps. */
   readonly #stamps = new Map<string, string>()
   /** Declarations for all modules, by name; undefined after more were loaded. */
@@ -92,9 +94,8 @@ export class ModuleGraph {
 
   /** The other bodies of `declare module 'name'` with the same name. */
   siblingsOf(scope: Scope): readonly Scope[] {
-    if (!this.#ambient.has(scope)) return []
-    const group = [...this.#additions.values()].find((scopes) => scopes.includes(scope))
-    return group?.filter((one) => one !== scope) ?? []
+    const name = this.#ambient.get(scope)
+    return name === undefined ? [] : this.additionsTo(name).filter((one) => one !== scope)
   }
 
   /** Whether a scope is the body of `declare module 'name'`. */
@@ -112,6 +113,17 @@ export class ModuleGraph {
       : this.#openBare(specifier, folder)
     this.#resolved.set(key, scope)
     return scope
+  }
+
+  /** Opens all modules that a module imports; true if some were not loaded before. */
+  openImports(module: ModuleInfo): boolean {
+    if (this.#withImports.has(module)) return false
+    this.#withImports.add(module)
+    const before = this.loadedChars
+    for (const [, , specifier = ''] of module.root.source.matchAll(/\b(?:from|import)\s+(["'])([^"'\n]+)\1/g)) {
+      if (!specifier.startsWith('.') && !isNodeModule(specifier)) this.open(specifier, module)
+    }
+    return this.loadedChars !== before
   }
 
   /** The package that a specifier names, as code in a folder sees it. */
@@ -207,7 +219,7 @@ export class ModuleGraph {
     for (const [key, added] of scope.ambient) {
       const name = key.replace(/#\d+$/, '')
       this.#additions.set(name, [...(this.#additions.get(name) ?? []), added])
-      this.#ambient.add(added)
+      this.#ambient.set(added, name)
       for (const one of added.globals) this.#globals.add(one)
     }
     // Types can come with other files: they may add to what is declared here.

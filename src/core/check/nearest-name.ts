@@ -10,6 +10,8 @@ export function findNearestName(name: string, names: readonly string[]): string 
   for (const candidate of names) {
     const others = splitWords(candidate)
     const shared = others.filter((word) => words.includes(word)).length
+    // One word of several, such as `create`, says little.
+    if (shared < 2 && shared < Math.min(words.length, others.length)) continue
     const score = shared / Math.max(words.length, others.length)
     if (score >= bestScore && (best === undefined || score > bestScore)) {
       best = candidate
@@ -22,7 +24,7 @@ export function findNearestName(name: string, names: readonly string[]): string 
 /** `createReadStream` → create, read, stream */
 function splitWords(name: string): string[] {
   return name
-    .split(/[^a-z0-9]+|(?<=[a-z0-9])(?=[A-Z])/i)
+    .split(/[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])/)
     .filter((word) => word !== '')
     .map((word) => word.toLowerCase())
 }

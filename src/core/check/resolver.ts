@@ -2,6 +2,7 @@ import { Additions } from './additions.ts'
 import { LateBindings } from './bindings.ts'
 import { evaluateType, typeOfEntity, valueOfEntity } from './evaluate-type.ts'
 import { findExport, findName, findPath } from './find-names.ts'
+import { languageType } from './language-types.ts'
 import { lookUp, namesOf } from './look-up.ts'
 import type { ModuleGraph } from './module-graph.ts'
 import { listSignatures } from './signatures.ts'
@@ -180,7 +181,13 @@ export class TypeResolver implements Resolver {
   }
 
   findName(scope: Scope, name: string): Entity | 'unknown' | undefined {
-    return findName(this, scope, name) ?? this.findGlobal(name)
+    return findName(this, scope, name) ?? this.findGlobal(name) ?? this.#findImportedGlobal(scope, name)
+  }
+
+  /** Finds a name that a module declares for all modules which the module of a scope imports. */
+  #findImportedGlobal({ module }: Scope, name: string): Entity | undefined {
+    if (module.isCode || languageType(name) !== undefined || !this.graph.openImports(module)) return undefined
+    return this.findGlobal(name)
   }
 
   findWritten(scope: Scope, node: SyntaxNode): Entity | 'unknown' | undefined {

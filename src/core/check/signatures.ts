@@ -5,7 +5,6 @@ import {
   type Bindings,
   type Declared,
   type Entity,
-  FREE,
   NO_BINDINGS,
   type Resolver,
   type Scope,
@@ -82,20 +81,13 @@ function constructorsOf(resolver: Resolver, declared: Declared): readonly Signat
   const merged = (scope.declarations.get(declared.name) ?? []).filter(({ kind }) => kind === 'interface')
   const entity: Entity = { kind: 'declared', declarations: [declared, ...merged] }
   const own = membersOf(node).filter((member) => memberName(member) === 'constructor')
-  const list = field(node, 'type_parameters')
-  const result = instanceOf(resolver, entity, list)
-  if (own.length > 0) return own.map((one) => ({ node: one, scope, bindings: NO_BINDINGS, result }))
+  const creates = { entity, typeParameters: field(node, 'type_parameters') }
+  if (own.length > 0) return own.map((one) => ({ node: one, scope, bindings: NO_BINDINGS, creates }))
   const base = basesOfClass(resolver, declared)
-  if (base === undefined) return [{ node: { ...node, children: [] }, scope, bindings: NO_BINDINGS, result }]
+  if (base === undefined) return [{ node: { ...node, children: [] }, scope, bindings: NO_BINDINGS, creates }]
   if (base === 'unknown') return undefined
   const inherited = resolver.signatures(base, true)
-  return inherited?.map((one) => ({ ...one, result }))
-}
-
-/** An object of a class whose type parameters are not given. */
-function instanceOf(resolver: Resolver, entity: Entity, list: SyntaxNode | undefined): Type {
-  const args = list === undefined ? [] : named(list).map(() => () => FREE)
-  return resolver.typeOf(entity, args)
+  return inherited?.map((one) => ({ ...one, creates }))
 }
 
 /** How many arguments a signature takes. */

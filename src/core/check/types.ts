@@ -96,8 +96,8 @@ export type Type =
   | { readonly kind: 'free' }
   /** It has a declaration that this program cannot follow. */
   | { readonly kind: 'lost'; readonly why: string }
-  /** A value of the language or of the code itself, whose members are not looked up. */
-  | { readonly kind: 'outside'; readonly isPrimitive: boolean }
+  /** A value of the language or of the code itself, whose members are not looked up. `text` is that of a string literal. */
+  | { readonly kind: 'outside'; readonly isPrimitive: boolean; readonly text?: string }
   /** A type of the language, or of Node and browsers, with the names of its members. */
   | { readonly kind: 'language'; readonly names: ReadonlySet<string> }
   /** `undefined`, `null`, `void`, `never` */
@@ -115,6 +115,13 @@ export type Type =
   | { readonly kind: 'promise'; readonly value: () => Type }
   /** A type without some of its members, or with only some. */
   | { readonly kind: 'filtered'; readonly of: Type; readonly names: ReadonlySet<string>; readonly isKept: boolean }
+  /** Has these members: `Record<'a' | 'b', T>`, and mapped types. Without names every member exists. */
+  | {
+      readonly kind: 'record'
+      readonly names: ReadonlySet<string> | undefined
+      readonly valueOf: (name: string) => Type
+      readonly at: DeclaredAt
+    }
   /** Has the names of the members of a type; what they are has changed. */
   | { readonly kind: 'renewed'; readonly of: Type }
   /** Has at least the members of this type. */
@@ -125,6 +132,11 @@ export const OUTSIDE: Type = { kind: 'outside', isPrimitive: false }
 /** Texts, numbers and the like. */
 export const PRIMITIVE: Type = { kind: 'outside', isPrimitive: true }
 export const NOTHING: Type = { kind: 'nothing' }
+
+/** The type of a string literal. */
+export function literal(text: string): Type {
+  return { kind: 'outside', isPrimitive: true, text }
+}
 
 export function lost(why: string): Type {
   return { kind: 'lost', why }
@@ -147,14 +159,21 @@ export type Lookup =
   /** Of the language itself, such as `toString`. */
   | { readonly state: 'outside' }
 
+/** The class that a constructor belongs to. */
+export interface Created {
+  readonly entity: Entity
+  /** Its type parameters. */
+  readonly typeParameters: SyntaxNode | undefined
+}
+
 /** A way to call something. */
 export interface Signature {
   /** Node with `parameters` and `type_parameters`. */
   readonly node: SyntaxNode
   readonly scope: Scope
   readonly bindings: Bindings
-  /** The type of the result if it is not the written one. */
-  readonly result?: Type
+  /** For constructors: the class, whose type parameters are those of the call. */
+  readonly creates?: Created
 }
 
 /** The functions that resolve types call each other through this. */
