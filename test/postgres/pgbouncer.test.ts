@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/postgres/database/database.ts'
+import { closeLater } from '../close-later.ts'
 import { addressOf, createDatabase, execute } from './databases.ts'
 import { foundAddressOf } from './ledgers.ts'
 import { type PoolMode, startPgBouncer } from './pgbouncer.ts'
@@ -9,6 +12,23 @@ import { addSource, crawlOf, LIVENESS_TIMEOUT_MS, lease, NOW, openStore, settle 
 async function open(mode: PoolMode) {
   const name = await createDatabase()
   return { name, address: await startPgBouncer(name, mode) }
+}
+
+/** How often a library is opened to see whether its pooler is recognised each time. */
+const OPENINGS = 100
+
+/** Sends short transactions with short pauses until the signal. */
+async function keepBusy(address: string, signal: AbortSignal): Promise<{ readonly ended: Promise<void> }> {
+  const client = new pg.Client({ connectionString: address })
+  await client.connect()
+  const send = async () => {
+    while (!signal.aborted) {
+      await client.query('BEGIN; SELECT pg_sleep(random() * 0.004); COMMIT')
+      await sleep(3 * Math.random())
+    }
+    await client.end()
+  }
+  return { ended: send() }
 }
 
 /** Lets two processes crawl a source together, and a third read the result. */
@@ -46,6 +66,19 @@ describe('a library behind PgBouncer', () => {
     )
     await db.close()
     expect(tables).toEqual([{ schema: 'other' }])
+  })
+
+  test('is recognised while other clients use the same connections', async () => {
+    const { address } = await open('transaction')
+    const noise = new AbortController()
+    const clients = await Promise.all(Array.from({ length: 2 }, () => keepBusy(address, noise.signal)))
+    closeLater(async () => {
+      noise.abort()
+      await Promise.all(clients.map(({ ended }) => ended))
+    })
+    for (let i = 0; i < OPENINGS; i++) {
+      await expect(openDatabase(address), `opening ${i}`).rejects.toMatchObject({ code: 'LIBRARY_UNUSABLE' })
+    }
   })
 
   test('works with changing sessions if every session has the schema by default', async () => {

@@ -26,6 +26,8 @@ const PROBE_DELAY_MS = 15_000
 const CONNECTIONS = 8
 /** The server ends a transaction that stays idle this long, because it would block other writers. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 5000
+/** How often a connection through a pooler is checked for keeping its session: a few milliseconds, once per process. */
+const SESSION_CHECKS = 20
 /** TCP keep-alive delay. The system default would take hours to notice a dead connection. */
 const KEEP_ALIVE_MS = 10_000
 /** The OID of the type `bigint`, used for ids and timestamps, which fit into a JavaScript number. */
@@ -220,7 +222,10 @@ export class ConnectionPool {
     return 'processID' in client && client.processID === this.#sessions.get(client)
   }
 
-  /** Whether another connection gets the session of this one. */
+  /**
+   * Whether another connection gets the session of this one. One round is not enough: while other processes use a pooler, this connection
+   * may happen to get the same session again.
+   */
   async #isShared(client: PoolClient): Promise<boolean> {
     if (this.#isDirect(client)) return false
     const other = this.#createClient()
@@ -228,12 +233,13 @@ export class ConnectionPool {
     try {
       await other.connect()
       const before = await readSession(client)
-      await other.query('BEGIN')
-      const otherSession = await readSession(other)
-      if (otherSession === before || (await readSession(client)) !== before) return true
-      await other.query('COMMIT')
-      // If sessions rotate, one of the next two queries runs in another session.
-      return (await readSession(client)) !== before || (await readSession(client)) !== before
+      for (let round = 0; round < SESSION_CHECKS; round++) {
+        await other.query('BEGIN')
+        const isTaken = (await readSession(other)) === before || (await readSession(client)) !== before
+        await other.query('COMMIT')
+        if (isTaken || (await readSession(client)) !== before) return true
+      }
+      return false
     } finally {
       await other.end()
     }
