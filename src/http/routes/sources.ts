@@ -266,13 +266,9 @@ export const sourceRoutes: readonly Route[] = [
     method: 'post',
     path: '/api/sources/:id/resume',
     group: GROUP,
-    summary:
-      'Ends the pauses of hosts that the source waits for, so that its running crawl requests them now. Starts no crawl.',
+    summary: 'Ends the pauses of hosts that the source waits for; a running crawl goes on. Starts no crawl.',
     params: id,
-    answers: {
-      200: { what: 'The hosts that were paused.', schema: z.object({ hosts: z.array(z.string()) }) },
-      ...failures(404, 503),
-    },
+    answers: { 200: { what: 'The hosts.', schema: z.object({ hosts: z.string().array() }) }, ...failures(404, 503) },
     run: ({ params }, { ports }) =>
       withLibrary(ports, async (library) => {
         return reply({ hosts: await endPauses(library, await findSource(library, params.id)) })
