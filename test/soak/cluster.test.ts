@@ -48,7 +48,11 @@ test('two servers and four workers can be restarted one after the other', {
   for (const site of sites) site.clearFaults()
   await Promise.all(libraries.map((library) => library.expectComplete()))
   for (const library of libraries) await library.end()
-  for (const library of libraries) expect(library.tally.faults, library.name).toEqual([])
+  for (const { name, tally } of libraries) {
+    expect(tally.faults, name).toEqual([])
+    // A restart ends no crawl.
+    expect([...tally.ends.keys()], name).toEqual(['done'])
+  }
   for (const site of sites) expectPolite(site)
 })
 
