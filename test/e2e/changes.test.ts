@@ -58,6 +58,8 @@ test('changes says which versions the library has, and how to add another', asyn
   expect(missing.stderr).toContain('no version 7 of lamp; the library has 2.0.0, 1.0.0')
   expect(missing.stderr).toContain('pharos add npm:lamp@7')
   expect((await changes('lamp', '--from', '2', '--to', '2')).stderr).toContain('both versions are lamp@2.0.0')
+  const named = await changes('lamp@2.0.0')
+  expect(named.stderr).toContain('lamp@1.0.0 → lamp@2.0.0')
 })
 
 test('changes compares the packages whose names a package passes on, in the same versions', async () => {

@@ -133,7 +133,7 @@ describe('signatures', () => {
       ts('function fire(pot: string, ...rest: number[]): { a: 1 b: 2 }'),
       '## `Kiln`',
       ts('class Kiln'),
-      '- `readonly pots: Pot[]`',
+      '- `readonly pots: Pot[]`\n- `door?: Door | undefined`',
       '## `size`',
       ts('const size: 1'),
     )
@@ -143,7 +143,7 @@ describe('signatures', () => {
       ts('function fire(kiln: string, ...others: number[]): { a: 1; b: 2; }'),
       '## `Kiln`',
       ts('class Kiln'),
-      '- `get pots(): Array<Pot>`',
+      '- `get pots(): Array<Pot>`\n- `door?: Door`',
       '## `size`',
       ts('let size: 1'),
     )
@@ -371,6 +371,11 @@ describe('release notes', () => {
     const after = [api('pot', '## `rest`', ts('const rest: 2')), changelog]
     expect(shorten(compare([before], after))).toEqual(['removed old', 'removed first'])
   })
+})
+
+test('a version without any declarations has not lost the names of the other', () => {
+  const readme = page('README.md', '# Pot', LONG, 'Call `fire(pot)`.')
+  expect(compare([api('pot', '## `fire`', ts('function fire(): void')), readme], [readme])).toEqual([])
 })
 
 test('identical versions have no changes', () => {

@@ -32,7 +32,8 @@ export function* comparePages({ before, after, versions }: ComparisonInput): Gen
   yield
   const newModules = readModules(after)
   yield
-  const symbols = compareSymbols(oldModules, newModules)
+  // A package that no longer brings declarations, or does so for the first time, still has its names.
+  const symbols = oldModules.size > 0 && newModules.size > 0 ? compareSymbols(oldModules, newModules) : []
   yield
   // Two crawls of one version tell nothing else about a changelog than its text.
   const isCompared = (page: ComparedPage) => isProse(page) && (versions === null || !isReleasePage(page))

@@ -56,6 +56,7 @@ export function essenceOf(signature: string, path: string): string {
     .replace(/^(?:const|let|var)\s/, '')
     .replace(/\bget ([\w$]+)\(\):/g, 'readonly $1:')
     .replace(/\bArray<([\w$.]+)>/g, '$1[]')
+    .replace(/(\?:[^;,{}()]*?) \| undefined\b/g, '$1')
     .replace(/[\s;]+/g, ' ')
   // Other languages have keyword arguments.
   if (!/\.d\.[cm]?ts(?:\.md)?$/.test(path)) return text.replace(/ /g, '')

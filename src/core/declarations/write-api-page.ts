@@ -48,7 +48,7 @@ export async function writeApiPages(
 }
 
 /** Marks a declaration that the module does not export. */
-export const NOT_EXPORTED = '**Not exported.**'
+const NOT_EXPORTED = '**Not exported.**'
 /** Maximum number of declarations on a page that the module does not export. */
 const MAX_INTERNAL = 300
 

@@ -77,7 +77,12 @@ export async function compareVersions(
   signal?: AbortSignal,
 ): Promise<ChangeList> {
   const { named, only } = await findNamed(library, input)
-  if (only !== undefined && input.from === undefined && input.to === undefined) {
+  if (
+    only !== undefined &&
+    input.from === undefined &&
+    input.to === undefined &&
+    (await isAlone(library, only, named))
+  ) {
     const { crawl, before, after, notices, ...comparison } = await compareLastRun(library, only, signal)
     const uses = await input.readUses?.(importNameOf(only))
     // A page that the last crawl removed is not stored any more.
@@ -101,6 +106,11 @@ export async function compareVersions(
   ] as const
   const listed = listChanges(comparison, ...sides, uses, input.limit)
   return { from, to, crawl: null, ...listed, notices: [...notices, ...partial, ...missing] }
+}
+
+/** Whether a source is compared with its state before its last crawl: there is no other version, or it was crawled again. */
+async function isAlone({ store }: ChangesLibrary, only: Source, named: readonly Source[]): Promise<boolean> {
+  return named.length === 1 || (await store.listCrawls(only.id, 2)).length > 1
 }
 
 /** Groups changes by kind, at most `limit` of each, with their addresses. */
