@@ -1,10 +1,11 @@
 import { LateBindings } from './bindings.ts'
-import { constraintOf, defaultOf, unionOf } from './evaluate-type.ts'
+import { awaitType } from './code-scope.ts'
+import { constraintOf, defaultOf } from './evaluate-type.ts'
 import { canDecide } from './infer-types.ts'
 import { resultOf } from './look-up.ts'
 import { arityOf, isRest, parametersOf, tupleOf } from './signatures.ts'
 import { field, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
-import { type Bindings, FREE, type Resolver, type Signature, type Type } from './types.ts'
+import { type Bindings, FREE, type Resolver, type Signature, type Type, unionOf } from './types.ts'
 
 /** A call in the checked code. */
 export interface Call {
@@ -246,3 +247,34 @@ export function promisedBy(resolver: Resolver, type: Type): Type | undefined {
 }
 
 const NO_CALL: Call = { args: [], typeArgs: [], typeOfArg: () => FREE }
+
+/** What a method of an array or a promise gives to its callback, and what it returns. */
+export interface LanguageCall {
+  /** Type of a parameter of the callback. */
+  readonly parameter: (index: number) => Type
+  readonly result: Type
+}
+
+/** A call of a method of an array or a promise; undefined if its types are not known. */
+export function languageCall(resolver: Resolver, type: Type, method: string): LanguageCall | undefined {
+  if (type.kind === 'array') return ofArray(type, method)
+  if (type.kind !== 'promise' || !/^(?:then|catch|finally)$/.test(method)) return undefined
+  const value = () => awaitType(type.value(), (one) => promisedBy(resolver, one))
+  const isThen = method === 'then'
+  return {
+    parameter: (index) => (isThen && index === 0 ? value() : FREE),
+    result: isThen ? { kind: 'promise', value: () => FREE } : { kind: 'open', base: type },
+  }
+}
+
+function ofArray(type: Type & { readonly kind: 'array' }, method: string): LanguageCall | undefined {
+  const takesItem = /^(?:forEach|map|filter|find|findLast|findIndex|findLastIndex|some|every|flatMap)$/.test(method)
+  const takesTwo = /^(?:sort|toSorted)$/.test(method)
+  const returnsItem = /^(?:find|findLast|at|pop|shift)$/.test(method)
+  const returnsArray = /^(?:filter|slice|reverse|toReversed|sort|toSorted)$/.test(method)
+  if (!takesItem && !takesTwo && !returnsItem && !returnsArray) return undefined
+  return {
+    parameter: (index) => ((index === 0 ? takesItem || takesTwo : index === 1 && takesTwo) ? type.item() : FREE),
+    result: returnsItem ? type.item() : returnsArray ? { kind: 'array', item: type.item } : FREE,
+  }
+}

@@ -1,9 +1,7 @@
-import { type Call, callbackParameter, promisedBy, resolveCall } from './call-types.ts'
+import { type Call, callbackParameter, languageCall, promisedBy, resolveCall } from './call-types.ts'
 import type { CodeImports } from './code-imports.ts'
 import { awaitType, type CodeScope } from './code-scope.ts'
-import { unionOf } from './evaluate-type.ts'
 import { type Finding, locateType, nameOfType, type PlaceKind } from './finding.ts'
-import { languageCall } from './language-types.ts'
 import { locate } from './look-up.ts'
 import { findNearestName } from './nearest-name.ts'
 import type { TypeResolver } from './resolver.ts'
@@ -20,6 +18,7 @@ import {
   type Scope,
   type Signature,
   type Type,
+  unionOf,
 } from './types.ts'
 
 /** Names longer than this are shortened in findings. */

@@ -3,7 +3,7 @@ import { findPath, importFrom } from './find-names.ts'
 import { languageType } from './language-types.ts'
 import { resultOf } from './look-up.ts'
 import { evaluateFiltered, evaluateLookup, evaluateMapped, evaluateRecord, isMapped } from './mapped-types.ts'
-import { childOf, field, isWord, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
+import { childOf, field, flatten, named, type SyntaxNode, textOf, typeChild, unquote } from './syntax-tree.ts'
 import {
   type Bindings,
   type Declared,
@@ -18,6 +18,7 @@ import {
   type Resolver,
   type Scope,
   type Type,
+  unionOf,
 } from './types.ts'
 
 /** Evaluates a written type. */
@@ -110,37 +111,9 @@ function evaluateTuple(node: SyntaxNode, evaluate: (one: SyntaxNode | undefined)
     : { kind: 'array', item }
 }
 
-/** The type inside of an annotation or other wrapper. */
-export function typeChild(node: SyntaxNode): SyntaxNode | undefined {
-  return node.children.find(
-    ({ type }) => type === 'undefined' || type === 'null' || type === 'this' || isTypeNode(type),
-  )
-}
-
-function isTypeNode(type: string): boolean {
-  return isWord(type) && !TYPE_KEYWORDS.has(type)
-}
-
-const TYPE_KEYWORDS: ReadonlySet<string> = new Set('readonly extends keyof typeof asserts is infer'.split(' '))
-
 function predefined(name: string): Type {
   if (name === 'any' || name === 'unknown' || name === 'object') return FREE
   return name === 'void' || name === 'never' || name === 'undefined' || name === 'null' ? NOTHING : PRIMITIVE
-}
-
-/** Parts of nested unions as one list. */
-export function flatten(node: SyntaxNode, type: string): SyntaxNode[] {
-  const parts = node.children.filter((child) => isTypeNode(child.type) || child.type === 'this')
-  return parts.flatMap((child) => (child.type === type ? flatten(child, type) : [child]))
-}
-
-/** One of several types. */
-export function unionOf(types: readonly Type[]): Type {
-  const parts = types.flatMap((type) => (type.kind === 'union' ? type.parts : [type]))
-  const some = parts.filter(({ kind }) => kind !== 'nothing')
-  const [only] = some
-  if (only === undefined) return NOTHING
-  return some.length === 1 ? only : { kind: 'union', parts: some }
 }
 
 /** A name in a type: a parameter of a generic, a declaration, or a type of the language. */

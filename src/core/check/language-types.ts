@@ -1,6 +1,4 @@
-import { promisedBy } from './call-types.ts'
-import { awaitType } from './code-scope.ts'
-import { FREE, type Resolver, type Type } from './types.ts'
+import type { Type } from './types.ts'
 
 /**
  * Types of the language that packages extend, with their members. Without this list nothing could be said about a class that extends one
@@ -54,35 +52,4 @@ export function languageType(name: string): Type | undefined {
 export function hasLanguageMember(type: string, name: string): boolean {
   const found = TYPES.get(type)
   return found?.kind === 'language' && found.names.has(name)
-}
-
-/** What a method of an array or a promise gives to its callback, and what it returns. */
-export interface LanguageCall {
-  /** Type of a parameter of the callback. */
-  readonly parameter: (index: number) => Type
-  readonly result: Type
-}
-
-/** A call of a method of an array or a promise; undefined if its types are not known. */
-export function languageCall(resolver: Resolver, type: Type, method: string): LanguageCall | undefined {
-  if (type.kind === 'array') return ofArray(type, method)
-  if (type.kind !== 'promise' || !/^(?:then|catch|finally)$/.test(method)) return undefined
-  const value = () => awaitType(type.value(), (one) => promisedBy(resolver, one))
-  const isThen = method === 'then'
-  return {
-    parameter: (index) => (isThen && index === 0 ? value() : FREE),
-    result: isThen ? { kind: 'promise', value: () => FREE } : { kind: 'open', base: type },
-  }
-}
-
-function ofArray(type: Type & { readonly kind: 'array' }, method: string): LanguageCall | undefined {
-  const takesItem = /^(?:forEach|map|filter|find|findLast|findIndex|findLastIndex|some|every|flatMap)$/.test(method)
-  const takesTwo = /^(?:sort|toSorted)$/.test(method)
-  const returnsItem = /^(?:find|findLast|at|pop|shift)$/.test(method)
-  const returnsArray = /^(?:filter|slice|reverse|toReversed|sort|toSorted)$/.test(method)
-  if (!takesItem && !takesTwo && !returnsItem && !returnsArray) return undefined
-  return {
-    parameter: (index) => ((index === 0 ? takesItem || takesTwo : index === 1 && takesTwo) ? type.item() : FREE),
-    result: returnsItem ? type.item() : returnsArray ? { kind: 'array', item: type.item } : FREE,
-  }
 }

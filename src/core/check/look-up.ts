@@ -32,9 +32,8 @@ export function lookUp(resolver: Resolver, type: Type, name: string, self: Type 
   if (resolver.isExhausted()) return { state: 'unknown', why: 'too many steps' }
   const found = lookUpOwn(resolver, type, name, self)
   if (found.state !== 'missing') return found
-  if (OBJECT_MEMBERS.test(name)) return OF_LANGUAGE
   const isCalled = FUNCTION_MEMBERS.test(name) && resolver.signatures(type, false)?.length !== 0
-  return isCalled ? OF_LANGUAGE : found
+  return isCalled || OBJECT_MEMBERS.test(name) ? OF_LANGUAGE : found
 }
 
 function lookUpOwn(resolver: Resolver, type: Type, name: string, self: Type): Lookup {
@@ -194,8 +193,7 @@ export function locate(node: SyntaxNode, scope: Scope): DeclaredAt {
 export function locateEntity(entity: Entity): DeclaredAt | undefined {
   if (entity.kind === 'value') return entity.at
   if (entity.kind === 'module') return locate(entity.scope.module.root, entity.scope)
-  const [first] = entity.declarations
-  return first === undefined ? undefined : locate(first.node, first.scope)
+  return entity.declarations.map(({ node, scope }) => locate(node, scope))[0]
 }
 
 /** Looks up a member of an object of a class or interface, then of the types it extends. */
@@ -224,6 +222,10 @@ function lookUpInstance(
   }
   if (unclear !== undefined) return unclear
   if (declarations.some((one) => resolver.globalKind(one) === 'language')) {
+    // What extends `EventTarget` has its known members, no matter which files declare it.
+    const known = languageType(declarations[0]?.name ?? '')
+    const isBase = self.kind !== 'instance' || self.declarations !== declarations
+    if (known?.kind === 'language' && isBase) return known.names.has(name) ? OF_LANGUAGE : MISSING
     return { state: 'unknown', why: 'other packages may add it' }
   }
   const plugin = findPlugin(resolver, declarations)

@@ -99,3 +99,22 @@ const KEYWORDS: ReadonlySet<string> = new Set(
 export function unquote(node: SyntaxNode): string {
   return textOf(node).replace(/^['"`]|['"`]$/g, '')
 }
+
+/** The type inside of an annotation or other wrapper. */
+export function typeChild(node: SyntaxNode): SyntaxNode | undefined {
+  return node.children.find(
+    ({ type }) => type === 'undefined' || type === 'null' || type === 'this' || isTypeNode(type),
+  )
+}
+
+function isTypeNode(type: string): boolean {
+  return isWord(type) && !TYPE_KEYWORDS.has(type)
+}
+
+const TYPE_KEYWORDS: ReadonlySet<string> = new Set('readonly extends keyof typeof asserts is infer'.split(' '))
+
+/** Parts of nested unions as one list. */
+export function flatten(node: SyntaxNode, type: string): SyntaxNode[] {
+  const parts = node.children.filter((child) => isTypeNode(child.type) || child.type === 'this')
+  return parts.flatMap((child) => (child.type === type ? flatten(child, type) : [child]))
+}

@@ -142,6 +142,15 @@ export function lost(why: string): Type {
   return { kind: 'lost', why }
 }
 
+/** One of several types. */
+export function unionOf(types: readonly Type[]): Type {
+  const parts = types.flatMap((type) => (type.kind === 'union' ? type.parts : [type]))
+  const some = parts.filter(({ kind }) => kind !== 'nothing')
+  const [only] = some
+  if (only === undefined) return NOTHING
+  return some.length === 1 ? only : { kind: 'union', parts: some }
+}
+
 /** Where something is declared. */
 export interface DeclaredAt {
   readonly package: PackageInfo
