@@ -318,6 +318,8 @@ describe('the gazetteer', () => {
     // Countries are shaded by how often pages name them; those without an outline are in the table only.
     expect(body).toMatch(/class="area shade-4" d="M1 2l3 4z"><title>France: \d+ mentions/)
     expect(body).toMatch(/class="area shade-\d" d="M[^"]+"><title>Japan: \d+ mention/)
+    // A picture hides its links from screen readers, a group does not.
+    expect(body).toMatch(/<svg [^>]*role="group"/)
     expect(body).toContain(`>France</a></td>`)
     expect((await get(`/api/places/mentions?host=${host}&limit=1`, shapes.mentions)).items).toHaveLength(1)
     expect((await get('/api/places/mentions?host=elsewhere.example', shapes.mentions)).items).toEqual([])

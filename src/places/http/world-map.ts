@@ -51,7 +51,7 @@ export function writeCoverageMap(
     const shade = Math.ceil((SHADES * (ranks.indexOf(mentions) + 1)) / ranks.length)
     return html`<a href="/gazetteer/country/${code}" tabindex="-1"><path class="area shade-${shade}" d="${path}"><title>${clipShowable(name)}: ${countOf(mentions, 'mention')}</title></path></a>`
   })
-  return html`<figure class="map"><svg viewBox="${MAP_VIEW_BOX}" role="img" aria-label="${clipShowable(label)}">
+  return html`<figure class="map"><svg viewBox="${MAP_VIEW_BOX}" role="group" aria-label="${clipShowable(label)}">
 <path class="land" d="${land}"/>${drawn}<path class="borders" d="${borders}"/>
 </svg><figcaption>${clipShowable(label)}. Outlines: Natural Earth, public domain.</figcaption></figure>`
 }

@@ -140,7 +140,11 @@ function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onC
       </td>
       <td class="wide stand" data-label="Status">
         <Pill word={sourceState.word} tone={sourceState.tone} mark={sourceState.mark} />
-        {sourceState.note === null ? null : <small class={`note note-${sourceState.tone}`}>{sourceState.note}</small>}
+        {sourceState.note === null ? null : (
+          <small class={`note note-${sourceState.tone}`} title={sourceState.note}>
+            {sourceState.note}
+          </small>
+        )}
       </td>
       <td class="number" data-label="Pages">
         {writeNumber(pages)}
