@@ -39,8 +39,8 @@ const EMPTY = new Uint8Array(0)
 /** The head of a segment without documents. */
 const NO_HEAD: Head = { documents: Uint8Array.of(0), directory: EMPTY }
 
-/** Creates the in-memory cache. */
-export function createIndexParts(): IndexParts {
+/** Creates the in-memory cache, with at most this size of blocks in bytes. */
+export function createIndexParts(maxBlockBytes: number = MAX_CACHE_BYTES): IndexParts {
   const heads = new Map<number, Head>()
   /** In LRU order: least recently read first. */
   const blocks = new Map<number, Uint8Array>()
@@ -67,7 +67,7 @@ export function createIndexParts(): IndexParts {
     if (!blocks.has(key)) bytes += block.byteLength
     blocks.set(key, block)
     for (const [oldest, { byteLength }] of blocks) {
-      if (bytes <= MAX_CACHE_BYTES) return
+      if (bytes <= maxBlockBytes) return
       blocks.delete(oldest)
       bytes -= byteLength
     }
