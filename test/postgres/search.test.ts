@@ -6,7 +6,7 @@ import type { ChunkFilter, Store, StoreQuery } from '../../src/library/ports/sto
 import { searchHits } from '../../src/library/search/hits.ts'
 import { type Database, openDatabase } from '../../src/store/postgres/database/database.ts'
 import { lock } from '../../src/store/postgres/database/locks.ts'
-import { advanceIndex } from '../../src/store/postgres/index/advance-index.ts'
+import { createAdvanceIndex } from '../../src/store/postgres/index/advance-index.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addSourceTo, recordOf, writePage } from '../embed/filled-store.ts'
@@ -193,6 +193,7 @@ describe('the index in PostgreSQL', () => {
 
   test('merges segments in several steps while pages come in', async () => {
     const { store, db, close } = await open()
+    const advanceIndex = createAdvanceIndex(db)
     const pages = Array.from({ length: 12 }, (_, i) => {
       // Words that no other page has make the segments so large that they are not merged in one step.
       const own = Array.from({ length: 60 }, (_, k) =>
@@ -203,7 +204,7 @@ describe('the index in PostgreSQL', () => {
     let mergeSteps = 0
     for (const [i, text] of pages.entries()) {
       await writePage(store, 'docs', `/p${i}`, text)
-      await advanceIndex(db, { chunks: 1024, blocks: 8 })
+      await advanceIndex({ chunks: 1024, blocks: 8 })
       const { n } = (await db.get<{ n: number }>('SELECT count(*) AS n FROM index_segments WHERE count = 0')) ?? {
         n: 0,
       }
@@ -231,6 +232,7 @@ describe('the index in PostgreSQL', () => {
       await titles(store, 'x0y0')
     }
     const step = { chunks: 1, blocks: 1 }
+    const advanceIndex = createAdvanceIndex(db)
     let rounds = 0
     /** Another process does the same step after this transaction has seen the data, and before it has the lock. */
     const outrun: Database = {
@@ -238,11 +240,12 @@ describe('the index in PostgreSQL', () => {
       transaction: (work, level) =>
         db.transaction(async (sql) => {
           await sql.get('SELECT 1 AS one')
-          if (rounds++ % 2 === 0) await advanceIndex(db, step)
+          if (rounds++ % 2 === 0) await advanceIndex(step)
           return work(sql)
         }, level),
     }
-    while ((await advanceIndex(outrun, step)) === 'done' && rounds < 500);
+    const advanceOutrun = createAdvanceIndex(outrun)
+    while ((await advanceOutrun(step)) === 'done' && rounds < 500);
     expect(rounds).toBeGreaterThan(4)
     expect(await titles(store, 'x59y59')).toHaveLength(2)
     expect(await db.get('SELECT count(*) AS n FROM index_segments')).toEqual({ n: 1 })

@@ -1,8 +1,13 @@
 import { countBitsOfThree } from './count-bits.ts'
-import { readSigns } from './quantized-vector.ts'
+import { readSigns, SCALE_BYTES } from './quantized-vector.ts'
+import { selectTop } from './top.ts'
 
 /** Vectors that are stored together: one larger array would need twice the memory while it grows. */
 const VECTORS_PER_BLOCK = 1024
+/** How many times as many vectors are chosen by their signs alone as by the numbers of the query. */
+const COARSE_FACTOR = 8
+/** Sums for a number of 32 signs: 256 for each byte. */
+const TABLE_SIZE = 4 * 0x100
 /** Numbers of 32 signs whose differences are counted together. */
 const WORDS_AT_ONCE = 3
 
@@ -57,7 +62,10 @@ export class SignIndex {
     return this.#blocks[Math.floor(position / VECTORS_PER_BLOCK)]?.keys[position % VECTORS_PER_BLOCK] ?? 0
   }
 
-  /** The same as `nearest`, but returns the positions of the vectors in the order of adding; ascending. */
+  /**
+   * The same as `nearest`, but returns the positions of the vectors in the order of adding; ascending. The vectors that differ least in their
+   * signs are compared with the numbers of the query, which tells more than its signs.
+   */
   nearestPositions(query: Uint8Array, count: number, isRequested: (group: number) => boolean): number[] {
     const querySigns = new Int32Array(this.#wordsPerVector)
     readSigns(query, querySigns, 0)
@@ -70,12 +78,51 @@ export class SignIndex {
     let maxDistance = 0
     for (let found = 0; maxDistance < histogram.length; maxDistance++) {
       found += histogram[maxDistance] ?? 0
-      if (found >= count) break
+      if (found >= COARSE_FACTOR * count) break
     }
     const positions: number[] = []
     for (let i = 0; i < distances.length; i++) if ((distances[i] ?? EXCLUDED_DISTANCE) <= maxDistance) positions.push(i)
-    return positions
+    return this.#selectBySums(query, positions, count)
   }
+
+  /** The positions of the vectors with the greatest sums of the numbers of the query, each with the sign of the vector. */
+  #selectBySums(query: Uint8Array, positions: number[], count: number): number[] {
+    if (positions.length <= count) return positions
+    const tables = createSumTables(query, this.#wordsPerVector)
+    const sums = Float64Array.from(positions, (position) => {
+      const { signs } = this.#blocks[Math.floor(position / VECTORS_PER_BLOCK)] as SignBlock
+      const at = (position % VECTORS_PER_BLOCK) * this.#wordsPerVector
+      let sum = 0
+      for (let w = 0; w < this.#wordsPerVector; w++) {
+        const word = signs[at + w] ?? 0
+        const table = w * TABLE_SIZE
+        sum +=
+          (tables[table + (word & 0xff)] ?? 0) +
+          (tables[table + 0x100 + ((word >>> 8) & 0xff)] ?? 0) +
+          (tables[table + 0x200 + ((word >>> 16) & 0xff)] ?? 0) +
+          (tables[table + 0x300 + (word >>> 24)] ?? 0)
+      }
+      return sum
+    })
+    const best = selectTop(Uint32Array.from(positions.keys()), sums, count)
+    return best.map((i) => positions[i] ?? 0).sort((a, b) => a - b)
+  }
+}
+
+/** For each eight dimensions, the sum of the numbers of a query by the eight signs of a vector. */
+function createSumTables(query: Uint8Array, words: number): Float64Array {
+  const tables = new Float64Array(words * TABLE_SIZE)
+  for (let byte = 0; byte < 4 * words; byte++) {
+    for (let signs = 0; signs < 0x100; signs++) {
+      let sum = 0
+      for (let bit = 0; bit < 8; bit++) {
+        const number = ((query[SCALE_BYTES + 8 * byte + bit] ?? 0) << 24) >> 24
+        sum += (signs & (1 << bit)) === 0 ? number : -number
+      }
+      tables[byte * 0x100 + signs] = sum
+    }
+  }
+  return tables
 }
 
 /** Marks a vector of a group that is not requested; larger than every real distance. */

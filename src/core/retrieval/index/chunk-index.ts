@@ -67,6 +67,8 @@ export interface ChunkQuery {
   /** Numbers of chunks to append after the best hits, with any score and without tests. */
   readonly also?: readonly number[]
   readonly explain: boolean
+  /** Whether the storage could read all blocks so far. If not, nothing is found, because the caller repeats the search with them. */
+  readonly isLoaded?: (() => boolean) | undefined
 }
 
 /** A chunk that matched. */
@@ -172,9 +174,10 @@ class StoredChunkIndex implements ChunkIndex {
     this.#storage.addStale({ first, last: Math.min(first + count - 1, last) })
   }
 
-  search({ query, limit, sources, tests, also = [], explain }: ChunkQuery): ChunkMatch[] {
+  search({ query, limit, sources, tests, also = [], explain, isLoaded }: ChunkQuery): ChunkMatch[] {
     const accept = createEntryFilter(this.#storage, tests)
-    const hits = this.#openSearch().search(query, limit, { sources, also, explain, ...(accept && { accept }) })
+    const options = { sources, also, explain, isLoaded, ...(accept && { accept }) }
+    const hits = this.#openSearch().search(query, limit, options)
     return hits.map(({ document, score, pageScore, terms, missing, missingOnPage, explain: explanation }) => {
       const { number, page, text, order } = document
       const { linkShare, hasSymbols } = readTraits(document.traits)

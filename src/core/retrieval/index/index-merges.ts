@@ -20,6 +20,12 @@ interface MergeStateInput {
   readonly dead: readonly number[]
 }
 
+interface OpenedMerge {
+  readonly records: readonly SegmentRecord[]
+  readonly inputs: readonly MergeStateInput[]
+  readonly merge: SegmentMerge
+}
+
 /** The result of a step: nothing to do, a part of a merge, or other segments. */
 type MergeOutcome = 'none' | 'continued' | 'changed'
 
@@ -30,8 +36,8 @@ type MergeOutcome = 'none' | 'continued' | 'changed'
 export class IndexMerges {
   readonly #storage: IndexStorage
   readonly #createViews: (records: readonly SegmentRecord[]) => SegmentView[]
-  /** The merge as this object last left it, with its state as text. */
-  #last: { readonly key: string; readonly merge: SegmentMerge } | undefined
+  /** The merge that was opened last, because opening it takes longer than a step. */
+  #last: OpenedMerge | undefined
 
   constructor(storage: IndexStorage, createViews: (records: readonly SegmentRecord[]) => SegmentView[]) {
     this.#storage = storage
@@ -48,6 +54,7 @@ export class IndexMerges {
   run(maxBlocks: number, isAtRest: boolean): MergeOutcome {
     const unfinished = this.#storage.readUnfinished()
     if (unfinished !== undefined) return this.#continue(unfinished, maxBlocks)
+    this.#last = undefined
     const inputs = chooseMergeInputs(this.#storage.listSegments(), this.#storage.listDead(), isAtRest)
     if (inputs.length === 0) return 'none'
     const views = this.#createViews(inputs)
@@ -72,15 +79,10 @@ export class IndexMerges {
       this.#storage.removeSegment(id)
       return 'continued'
     }
-    const merge = this.#openMerge(keyOf(id, records, state), records, inputs)
+    const merge = this.#openMerge(records, inputs)
     const { next, ...part } = merge.mergePart(from, maxBlocks)
-    const stateAfter = writeMergeState({ inputs, next: next ?? from })
-    this.#storage.extendSegment(id, part, stateAfter)
-    if (next !== undefined) {
-      this.#last = { key: keyOf(id, records, stateAfter), merge }
-      return 'continued'
-    }
-    this.#last = undefined
+    this.#storage.extendSegment(id, part, writeMergeState({ inputs, next: next ?? from }))
+    if (next !== undefined) return 'continued'
     const died = this.#listDied(records, inputs)
     for (const record of records) this.#storage.removeSegment(record.id)
     if (merge.count === 0) {
@@ -93,15 +95,24 @@ export class IndexMerges {
     return 'changed'
   }
 
-  /** Opens a merge that has begun, with the documents that lived then. */
-  #openMerge(key: string, records: readonly SegmentRecord[], inputs: readonly MergeStateInput[]): SegmentMerge {
-    if (this.#last?.key === key) return this.#last.merge
+  /**
+   * Opens a merge that has begun, with the documents that lived then. Its segments are immutable, but a transaction that is rolled back
+   * frees their ids, so their records are compared too.
+   */
+  #openMerge(records: readonly SegmentRecord[], inputs: readonly MergeStateInput[]): SegmentMerge {
+    const last = this.#last
+    const isOpen = JSON.stringify(last?.records) === JSON.stringify(records) && isSame(last?.inputs ?? [], inputs)
+    if (last !== undefined && isOpen) return last.merge
     const views = this.#createViews(records).map(({ segment }, i): SegmentView => {
       const dead = new Uint8Array(segment.table.count)
       for (const index of inputs[i]?.dead ?? []) dead[index] = 1
       return { segment, dead }
     })
-    return new SegmentMerge(views, CHUNK_WEIGHTS, textAnalyzer)
+    const merge = new SegmentMerge(views, CHUNK_WEIGHTS, textAnalyzer)
+    // A storage that has yet to load a segment gives an empty one.
+    const isLoaded = views.every(({ segment }, i) => segment.table.count === records[i]?.count)
+    this.#last = isLoaded ? { records, inputs, merge } : undefined
+    return merge
   }
 
   /** The numbers of the chunks that died while they were being merged. */
@@ -113,12 +124,17 @@ export class IndexMerges {
   }
 }
 
-/** Identifies a state of a merge. The id alone would not do: a transaction that is rolled back frees its ids. */
-function keyOf(id: number, records: readonly SegmentRecord[], state: Uint8Array): string {
-  return JSON.stringify([id, records, String.fromCharCode(...state.subarray(-MAX_KEY_BYTES)), state.length])
+function isSame(a: readonly MergeStateInput[], b: readonly MergeStateInput[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every(({ id, dead }, i) => {
+      const other = b[i]
+      return (
+        id === other?.id && dead.length === other.dead.length && dead.every((index, at) => index === other.dead[at])
+      )
+    })
+  )
 }
-
-const MAX_KEY_BYTES = 1024
 
 /** The indexes of the dead documents of a segment, in order. */
 function listDead(view: SegmentView | undefined): number[] {

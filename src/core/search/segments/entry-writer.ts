@@ -141,7 +141,7 @@ export class EntryWriter {
     streams.clear()
     const ranges = terms.map(({ from, to }) => this.#cutIntoWindows(from, to, shift, windowCount))
     for (let window = 0; window < windowCount; window++) {
-      this.#writeLimits(window << shift, Math.min(length, (window + 1) << shift))
+      this.#writeLimits(ranges, window)
       for (const { ends, sizes } of ranges) {
         entry.writeNumber(sizes[window] ?? 0)
         entry.writeNumber(this.#positionStart(ends[window + 1] ?? 0) - this.#positionStart(ends[window] ?? 0))
@@ -171,27 +171,34 @@ export class EntryWriter {
    * Writes what limits the scores in a window. Every document has at most `frequency` occurrences and at least `length` tokens, or at most
    * `shortFrequency` and `shortLength`.
    */
-  #writeLimits(from: number, to: number): void {
+  #writeLimits(ranges: readonly { readonly ends: Uint32Array }[], window: number): void {
     const sums = this.#sums
     const lengths = this.#lengths
+    const documents = this.#documents
     let frequency = 0
     let length = 0
     let shortLength = Number.POSITIVE_INFINITY
-    for (let document = from; document < to; document++) {
-      const sum = sums[document] ?? 0
-      if (sum === 0) continue
-      const ofDocument = lengths[document] ?? 0
-      if (sum > frequency || (sum === frequency && ofDocument < length)) {
-        frequency = sum
-        length = ofDocument
+    // Only the documents with postings are visited: a large segment has many more.
+    for (const { ends } of ranges) {
+      for (let at = ends[window] ?? 0; at < (ends[window + 1] ?? 0); at++) {
+        const document = documents[at] ?? 0
+        const sum = sums[document] ?? 0
+        const ofDocument = lengths[document] ?? 0
+        if (sum > frequency || (sum === frequency && ofDocument < length)) {
+          frequency = sum
+          length = ofDocument
+        }
+        shortLength = Math.min(shortLength, ofDocument)
       }
-      shortLength = Math.min(shortLength, ofDocument)
     }
     this.#entry.writeNumber(Math.ceil(frequency))
     if (frequency === 0) return
     let shortFrequency = 0
-    for (let document = from; document < to; document++) {
-      if ((lengths[document] ?? 0) < length) shortFrequency = Math.max(shortFrequency, sums[document] ?? 0)
+    for (const { ends } of ranges) {
+      for (let at = ends[window] ?? 0; at < (ends[window + 1] ?? 0); at++) {
+        const document = documents[at] ?? 0
+        if ((lengths[document] ?? 0) < length) shortFrequency = Math.max(shortFrequency, sums[document] ?? 0)
+      }
     }
     const shortUnits = Math.floor(shortLength / LENGTH_UNIT)
     this.#entry.writeNumber(Math.floor(length / LENGTH_UNIT) - shortUnits)

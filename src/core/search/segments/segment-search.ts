@@ -38,6 +38,8 @@ export interface SegmentQueryOptions {
   /** Numbers of documents to append after the best hits, whatever their score. A document that is already a hit is not repeated. */
   readonly also?: readonly number[]
   readonly explain?: boolean
+  /** Whether all blocks of the words could be read. If not, nothing is found, because the caller repeats the search with them. */
+  readonly isLoaded?: (() => boolean) | undefined
 }
 
 /** A word of a query with its postings in each segment of the scope. */
@@ -88,8 +90,9 @@ export class SegmentSearch {
 
   /** The documents that match a query best and are accepted, best first. */
   search(query: string, limit: number, options: SegmentQueryOptions = {}): SegmentHit[] {
-    const { sources, accept, also = [], explain = false } = options
+    const { sources, accept, also = [], explain = false, isLoaded = () => true } = options
     const { terms, ...rankedQuery } = this.#lookUp(parseQuery(query, this.#analyzer), this.#scopeOf(sources))
+    if (!isLoaded()) return []
     const isAccepted = accept && ((document: number) => accept(this.#documentAt(document)))
     const others = also.flatMap((number) => this.#find(number) ?? [])
     const ranked = this.#ranking.rank(rankedQuery, limit, isAccepted, others)

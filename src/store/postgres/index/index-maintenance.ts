@@ -9,7 +9,7 @@ import {
   type StepOutcome,
 } from '../../common/advance-all.ts'
 import type { Database } from '../database/database.ts'
-import { advanceIndex } from './advance-index.ts'
+import { createAdvanceIndex } from './advance-index.ts'
 
 /** Keeps the index up to date. Writers only announce their chunks. */
 export interface IndexMaintenance {
@@ -34,6 +34,7 @@ const MIN_ANNOUNCED_CHUNKS = 1024
 
 /** Creates the index maintenance; each step asks `isBehind` whether there is work. It never keeps the process alive. */
 export function createIndexMaintenance(db: Database, isBehind: () => Promise<boolean>): IndexMaintenance {
+  const advanceIndex = createAdvanceIndex(db)
   let isClosed = false
   let isRunning = false
   /** When the background work began to add chunks that a search did not wait for; otherwise it only merges segments. */
@@ -43,7 +44,7 @@ export function createIndexMaintenance(db: Database, isBehind: () => Promise<boo
   let lastStep: Promise<unknown> = Promise.resolve()
 
   const advance = (step: IndexStep): Promise<StepOutcome> => {
-    const next = lastStep.then(() => (isClosed ? 'complete' : advanceIndex(db, step))).catch(toBlocked)
+    const next = lastStep.then(() => (isClosed ? 'complete' : advanceIndex(step))).catch(toBlocked)
     lastStep = next.catch(() => undefined)
     return next
   }

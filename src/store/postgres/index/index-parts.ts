@@ -11,6 +11,8 @@ export interface IndexParts {
    * must be repeated after loading.
    */
   run<T>(pinned: PinnedBlocks, work: () => T): { readonly result: T; readonly missing: MissingParts | undefined }
+  /** Whether the current work has found all parts so far. */
+  isComplete(): boolean
   /** Loads all missing parts at once; false when some of them no longer exist. */
   load(sql: Sql, missing: MissingParts, pinned: PinnedBlocks): Promise<boolean>
   /** Which of these segments are not cached. */
@@ -37,8 +39,8 @@ const EMPTY = new Uint8Array(0)
 /** The head of a segment without documents. */
 const NO_HEAD: Head = { documents: Uint8Array.of(0), directory: EMPTY }
 
-/** Creates the in-memory cache. */
-export function createIndexParts(): IndexParts {
+/** Creates the in-memory cache, with at most this size of blocks in bytes. */
+export function createIndexParts(maxBlockBytes: number = MAX_CACHE_BYTES): IndexParts {
   const heads = new Map<number, Head>()
   /** In LRU order: least recently read first. */
   const blocks = new Map<number, Uint8Array>()
@@ -60,11 +62,12 @@ export function createIndexParts(): IndexParts {
     missingBlocks.set(segment, missing.add(block))
     return EMPTY
   }
+  const isComplete = (): boolean => missingSegments.size + missingBlocks.size === 0
   const cacheBlock = (key: number, block: Uint8Array): void => {
     if (!blocks.has(key)) bytes += block.byteLength
     blocks.set(key, block)
     for (const [oldest, { byteLength }] of blocks) {
-      if (bytes <= MAX_CACHE_BYTES) return
+      if (bytes <= maxBlockBytes) return
       blocks.delete(oldest)
       bytes -= byteLength
     }
@@ -81,9 +84,9 @@ export function createIndexParts(): IndexParts {
       missingSegments = new Set()
       missingBlocks = new Map()
       const result = work()
-      const isIncomplete = missingSegments.size + missingBlocks.size > 0
-      return { result, missing: isIncomplete ? { segments: missingSegments, blocks: missingBlocks } : undefined }
+      return { result, missing: isComplete() ? undefined : { segments: missingSegments, blocks: missingBlocks } }
     },
+    isComplete,
     load: async (sql, missing, pinnedBlocks) => {
       const isWhole = await loadHeads(sql, [...missing.segments], heads)
       const wantedBlocks = [...missing.blocks].flatMap(([segment, numbers]) =>
@@ -92,7 +95,7 @@ export function createIndexParts(): IndexParts {
       const found = wantedBlocks.length === 0 ? [] : await readBlocks(sql, wantedBlocks)
       for (const { segment, block, data } of found) {
         const key = segment * MAX_BLOCKS + block
-        const plain = toPlain(data)
+        const plain = decodeBytes(data)
         pinnedBlocks.set(key, plain)
         cacheBlock(key, plain)
       }
@@ -108,12 +111,13 @@ export function createIndexParts(): IndexParts {
 
 async function loadHeads(sql: Sql, ids: readonly number[], heads: Map<number, Head>): Promise<boolean> {
   if (ids.length === 0) return true
-  const found = await sql.all<{ id: number; documents: Buffer; directory: Buffer }>(
-    'SELECT id, documents, directory FROM index_segments WHERE id = ANY ($1::bigint[])',
+  const found = await sql.all<{ id: number; documents: string; directory: string }>(
+    `SELECT id, encode(documents, 'base64') AS documents, encode(directory, 'base64') AS directory
+     FROM index_segments WHERE id = ANY ($1::bigint[])`,
     [ids],
   )
   for (const { id, documents, directory } of found) {
-    heads.set(id, { documents: toPlain(documents), directory: toPlain(directory) })
+    heads.set(id, { documents: decodeBytes(documents), directory: decodeBytes(directory) })
   }
   return found.length === ids.length
 }
@@ -121,15 +125,19 @@ async function loadHeads(sql: Sql, ids: readonly number[], heads: Map<number, He
 function readBlocks(
   sql: Sql,
   wantedBlocks: readonly { readonly segment: number; readonly block: number }[],
-): Promise<{ segment: number; block: number; data: Buffer }[]> {
+): Promise<{ segment: number; block: number; data: string }[]> {
   return sql.all(
-    `SELECT b.segment, b.block, b.data FROM unnest($1::bigint[], $2::integer[]) AS a (segment, block)
+    `SELECT b.segment, b.block, encode(b.data, 'base64') AS data FROM unnest($1::bigint[], $2::integer[]) AS a (segment, block)
      JOIN index_blocks b ON b.segment = a.segment AND b.block = a.block`,
     [wantedBlocks.map(({ segment }) => segment), wantedBlocks.map(({ block }) => block)],
   )
 }
 
-/** Converts a `Buffer`, because slicing a plain array is several times faster. */
-function toPlain({ buffer, byteOffset, byteLength }: Buffer): Uint8Array {
+/**
+ * Decodes bytes that were sent as base64, which takes a quarter of the time of the hex digits in which the driver receives bytes. The result
+ * is no `Buffer`, because slicing a plain array is several times faster.
+ */
+function decodeBytes(base64: string): Uint8Array {
+  const { buffer, byteOffset, byteLength } = Buffer.from(base64, 'base64')
   return new Uint8Array(buffer, byteOffset, byteLength)
 }

@@ -56,6 +56,7 @@ export function createSearch(db: Database): Search {
             tests: activeTests,
             also,
             explain,
+            isLoaded: cached.isLoaded,
           })
       // Segments are immutable and need no transaction, but pages and chunks must come from one snapshot.
       if (!tests.page && !tests.chunk) return cached.query(db, { sourceIds, view }, find(tests))
@@ -93,6 +94,9 @@ class CachedIndex {
     if (this.#stored === before) this.#stored = view
     return view
   }
+
+  /** Whether the current query has found all blocks so far. */
+  readonly isLoaded = (): boolean => this.#parts.isComplete()
 
   isBehind(view: IndexView): boolean {
     this.#draft = createDraft({ ...view, generation: this.#numberOf(view), stale: view.isStale ? [SOME_RUN] : [] })
