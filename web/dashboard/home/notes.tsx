@@ -84,6 +84,6 @@ function NoteText({ message, target }: { readonly message: string; readonly targ
 function writeKinds(problems: readonly Note[]): string {
   const kinds = [...new Set(problems.map(({ kind }) => kind))]
   return kinds
-    .map((kind) => `${problems.filter((problem) => problem.kind === kind).length} ${kind.replaceAll('-', ' ')}`)
+    .map((kind) => `${problems.filter((problem) => problem.kind === kind).length} ${writeNoteTitle(kind).toLowerCase()}`)
     .join(', ')
 }
