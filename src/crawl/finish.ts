@@ -241,7 +241,9 @@ async function findIncompleteReason(active: ActiveCrawl): Promise<string | null>
   if (unread === undefined) return null
   const { url, reason } = unread
   if (reason === 'page-cap') return `the page cap left out some pages, such as ${url}`
-  return reason === 'too-many-links' ? `${url}: not all links were read` : `${url} could not be read (${reason})`
+  return reason === 'too-many-links'
+    ? `${url}: not all links were read`
+    : `${url} could not be read (${reason?.replaceAll('-', ' ')})`
 }
 
 /** Returns the row that the redirects of the start lead to. */

@@ -261,7 +261,7 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
-    expect(crawled.summary.incomplete).toContain('/a could not be read (http-server-error)')
+    expect(crawled.summary.incomplete).toContain('/a could not be read (http server error)')
     site.pages.set('/a', page('A in HTML', ['/only-html']))
     expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/a': 'unchanged', '/only-html': 'indexed' })
   })

@@ -32,7 +32,7 @@ export async function readHtmlLinks(
   if (outcome.type === 'failed') {
     const verdict = await concludeFailure(crawl, visit, outcome)
     if (verdict.state === 'pending') return verdict
-    counts.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason})`
+    counts.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason.replaceAll('-', ' ')})`
     const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
     return { links, ...offers.judge(links, linkContextOf(visit)) }
   }

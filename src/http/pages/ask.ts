@@ -1,7 +1,7 @@
 import { ADDRESS_WITHOUT_SCHEME, LOOPBACK_WITHOUT_SCHEME, TYPED_ADDRESS } from '../../core/url/typed-address.ts'
 
 /**
- * The script behind Ctrl-K on the server-rendered pages: a box that takes an address, which leads to its history, or words, which lead to
+ * The script behind Ctrl-K and its button on the server-rendered pages: a box that takes an address, which leads to its history, or words, which lead to
  * a search. The page works without it.
  */
 export const ASK_SCRIPT: string = `
@@ -30,12 +30,30 @@ function createAskBox() {
   document.body.append(dialog)
   return dialog
 }
-addEventListener('keydown', (event) => {
-  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
-  event.preventDefault()
+function openAskBox() {
   const dialog = document.querySelector('dialog.ask') ?? createAskBox()
   if (!dialog.open) dialog.showModal()
   dialog.querySelector('input').select()
+}
+function createAskButton() {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'ask-button'
+  button.setAttribute('aria-label', 'Search or explain a URL Ctrl K')
+  button.setAttribute('aria-keyshortcuts', 'Control+K')
+  const label = document.createElement('span')
+  label.textContent = 'Search or explain a URL'
+  const key = document.createElement('kbd')
+  key.textContent = 'Ctrl K'
+  button.append(label, ' ', key)
+  button.addEventListener('click', openAskBox)
+  return button
+}
+document.querySelector('.tools')?.prepend(createAskButton())
+addEventListener('keydown', (event) => {
+  if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return
+  event.preventDefault()
+  openAskBox()
 })
 `
 

@@ -48,6 +48,7 @@ mark { padding: 0 0.1em; border-radius: 2px; background: var(--mark); color: var
 .tools > a { color: var(--text-2); font-size: var(--size-small); text-decoration: none; }
 .tools > a:hover { color: var(--text); text-decoration: underline; }
 .tools form { margin: 0; }
+button.ask-button { display: inline-flex; flex: none; gap: var(--space-2); align-items: center; min-height: 2rem; font-weight: 400; color: var(--text-2); background: var(--ground); }
 button.theme { min-width: 6rem; min-height: 2rem; padding: 0 var(--space-2); color: var(--text-2); border-color: transparent; }
 main { padding-top: var(--space-6); padding-bottom: var(--space-8); }
 main:focus { outline: none; }
@@ -109,6 +110,8 @@ td small { color: var(--text-2); font-size: 0.92em; }
 noscript { display: block; max-width: var(--page); margin: 0 auto; padding: var(--space-6) var(--space-4); }
 
 @media (max-width: 48rem) {
+  .ask-button::before { content: "Search"; }
+  .ask-button > * { display: none; }
   .top-row { flex-wrap: wrap; gap: 0 var(--space-3); padding-top: var(--space-2); }
   .brand { flex: 1; }
   .top nav { order: 1; flex-basis: 100%; }

@@ -83,6 +83,9 @@ main .head h1 { overflow-wrap: anywhere; }
 .rendered :is(p, h2, h3, h4, h5, h6):hover > .line-link, .rendered .line-link:hover { opacity: 1; }
 .rendered .in-passage { background: var(--accent-ground); }
 .rendered :is(p, h2, h3, h4, h5, h6, li).in-passage { box-shadow: -0.5rem 0 0 var(--accent-ground), 0.5rem 0 0 var(--accent-ground), calc(-0.5rem - 3px) 0 0 var(--accent); }
+.rendered { isolation: isolate; }
+.rendered .in-passage + :is(p, h2, h3, h4, h5, h6, li).in-passage { position: relative; }
+.rendered .in-passage + :is(p, h2, h3, h4, h5, h6, li).in-passage::before { content: ""; position: absolute; z-index: -1; right: -0.5rem; bottom: 100%; left: calc(-0.5rem - 3px); height: 1.5rem; background: var(--accent-ground); border-left: 3px solid var(--accent); }
 .rendered li .in-passage { box-shadow: none; }
 .rendered tr.in-passage td:first-child { box-shadow: inset 3px 0 0 var(--accent); }
 .rendered p:target, .rendered :is(h2, h3, h4, h5, h6, li, tr):target { background: var(--accent-ground); }

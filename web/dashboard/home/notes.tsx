@@ -65,16 +65,23 @@ function NoteLine({ note: { type, at, kind, severity, message, target } }: { rea
   )
 }
 
-/** Turns the target of a problem into a link: in place if the message contains it, otherwise after the message. */
+/**
+ * Turns the target of a problem into a link: in place if the message contains it, otherwise after the message. An address of the message
+ * that begins with the target is linked as a whole.
+ */
 function NoteText({ message, target }: { readonly message: string; readonly target: string }): JSX.Element {
   if (target === '') return <>{message}</>
   const at = message.indexOf(target)
+  const url =
+    at === -1
+      ? target
+      : `${target}${/^[^\s)]*?(?=[:.,]?(?:[\s)]|$))/.exec(message.slice(at + target.length))?.[0] ?? ''}`
   const [before, after] =
-    at === -1 ? [message === '' ? '' : `${message} · `, ''] : [message.slice(0, at), message.slice(at + target.length)]
+    at === -1 ? [message === '' ? '' : `${message} · `, ''] : [message.slice(0, at), message.slice(at + url.length)]
   return (
     <>
       {before}
-      <ExternalLink url={target} />
+      <ExternalLink url={url} />
       {after}
     </>
   )
@@ -84,6 +91,8 @@ function NoteText({ message, target }: { readonly message: string; readonly targ
 function writeKinds(problems: readonly Note[]): string {
   const kinds = [...new Set(problems.map(({ kind }) => kind))]
   return kinds
-    .map((kind) => `${problems.filter((problem) => problem.kind === kind).length} ${writeNoteTitle(kind).toLowerCase()}`)
+    .map(
+      (kind) => `${problems.filter((problem) => problem.kind === kind).length} ${writeNoteTitle(kind).toLowerCase()}`,
+    )
     .join(', ')
 }

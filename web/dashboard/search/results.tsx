@@ -153,7 +153,7 @@ function Mentions({ mentions }: { readonly mentions: readonly MentionItem[] }): 
               class="hit"
             />
             <span class="quiet small"> {source}</span>
-            <p class="small cut">{line}</p>
+            <p class="small cut">{line.replaceAll(/`|\*\*/g, '')}</p>
             <SimilarPages similar={similar} />
           </li>
         ))}
