@@ -2,10 +2,12 @@ import type { DeadChunkRange, SegmentRecord } from './index-storage.ts'
 
 /** Number of segments of similar size that triggers a merge while chunks are being added. */
 export const FAN_IN = 8
-/** Largest number of chunks in a segment. A merge reads all occurrences of a word in one step, which must be short. */
-export const MAX_SEGMENT_CHUNKS = 300_000
+/** Largest number of chunks in a segment. A step of a merge handles at least all occurrences of a word, and must be short. */
+const MAX_SEGMENT_CHUNKS = 150_000
 /** Segments of at least this many chunks are merged only with each other, because merging them takes long. */
 export const LARGE_SEGMENT_CHUNKS = 32_768
+/** Number of large segments that triggers a merge: as many as fit into one. */
+const LARGE_FAN_IN = 4
 /** Segments are merged when many are smaller than one of these sizes. */
 const MERGE_TIERS = [2 * FAN_IN, 128, 1024, 8192, LARGE_SEGMENT_CHUNKS] as const
 /** At rest, a segment is merged with smaller ones unless it has more than this many times their chunks. */
@@ -47,7 +49,7 @@ export function chooseMergeInputs(
     if (inputs.length > 1) return inputs
   }
   const large = segments.filter(({ living }) => living >= LARGE_SEGMENT_CHUNKS && living < MAX_SEGMENT_CHUNKS / 2)
-  if (large.length >= FAN_IN) return limitSize(large)
+  if (large.length >= LARGE_FAN_IN) return limitSize(large)
   return isAtRest ? chooseAtRest(segments) : []
 }
 
