@@ -126,6 +126,7 @@ test('the output of a process is published and stored until its end', async () =
   const [done] = eventsOf('done')
   expect(done).toEqual({
     code: 0,
+    unread: 0,
     signal: null,
     status: 'done',
     jobId: id,
