@@ -7,7 +7,7 @@ export interface RankedPages {
 }
 
 /** The pages of a collection that does not change. */
-export interface NumberedPages extends RankedPages {
+interface NumberedPages extends RankedPages {
   /** Number of pages. */
   readonly count: number
 }

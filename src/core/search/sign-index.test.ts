@@ -36,6 +36,29 @@ test('finds most of the 20 nearest vectors if 200 are requested', () => {
   expect(found).toBeGreaterThan(150)
 })
 
+test('finds the nearest vectors better by the numbers of the query than by its signs alone', () => {
+  const index = new SignIndex(384)
+  const vectors = Array.from({ length: 3000 }, (_, i) => quantizeVector(vectorOf(i + 1)))
+  vectors.forEach((bytes, i) => {
+    index.add(i, 0, bytes)
+  })
+  let found = 0
+  let foundBySigns = 0
+  for (let query = 5001; query < 5041; query++) {
+    const vector = vectorOf(query)
+    const similarities = vectors.map((bytes) => compareQuantized(vector, bytes))
+    const nearest = [...vectors.keys()].sort((a, b) => (similarities[b] ?? 0) - (similarities[a] ?? 0)).slice(0, 10)
+    const chosen = index.nearest(quantizeVector(vector), 10, everything)
+    expect(chosen).toHaveLength(10)
+    found += nearest.filter((key) => chosen.includes(key)).length
+    // A vector whose numbers are all equal tells no more than its signs.
+    const signs = vector.map((value) => Math.sign(value) / Math.sqrt(384))
+    const bySigns = index.nearest(quantizeVector(signs), 10, everything)
+    foundBySigns += nearest.filter((key) => bySigns.includes(key)).length
+  }
+  expect(found).toBeGreaterThan(foundBySigns)
+})
+
 test('returns all vectors of the requested groups when the limit exceeds their number', () => {
   const index = new SignIndex(40)
   for (let i = 0; i < 10; i++) index.add(100 + i, i % 2, quantizeVector(vectorOf(i, 40)))

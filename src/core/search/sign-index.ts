@@ -4,8 +4,8 @@ import { selectTop } from './top.ts'
 
 /** Vectors that are stored together: one larger array would need twice the memory while it grows. */
 const VECTORS_PER_BLOCK = 1024
-/** How many times as many vectors are chosen by their signs alone as by the numbers of the query. */
-const COARSE_FACTOR = 8
+/** In a large index, the best of this share by their signs alone are compared with the numbers of the query. */
+const COARSE_SHARE = 1 / 64
 /** Sums for a number of 32 signs: 256 for each byte. */
 const TABLE_SIZE = 4 * 0x100
 /** Numbers of 32 signs whose differences are counted together. */
@@ -63,8 +63,8 @@ export class SignIndex {
   }
 
   /**
-   * The same as `nearest`, but returns the positions of the vectors in the order of adding; ascending. The vectors that differ least in their
-   * signs are compared with the numbers of the query, which tells more than its signs.
+   * The same as `nearest`, but returns the positions of the vectors in the order of adding; ascending. In a large index, the vectors
+   * that differ least in their signs are compared with the numbers of the query, which tell more than its signs.
    */
   nearestPositions(query: Uint8Array, count: number, isRequested: (group: number) => boolean): number[] {
     const querySigns = new Int32Array(this.#wordsPerVector)
@@ -75,14 +75,15 @@ export class SignIndex {
       const from = i * VECTORS_PER_BLOCK
       measureDistances(block, querySigns, isRequested, distances.subarray(from, from + VECTORS_PER_BLOCK), histogram)
     })
+    const coarseCount = Math.max(count, this.#size * COARSE_SHARE)
     let maxDistance = 0
     for (let found = 0; maxDistance < histogram.length; maxDistance++) {
       found += histogram[maxDistance] ?? 0
-      if (found >= COARSE_FACTOR * count) break
+      if (found >= coarseCount) break
     }
     const positions: number[] = []
     for (let i = 0; i < distances.length; i++) if ((distances[i] ?? EXCLUDED_DISTANCE) <= maxDistance) positions.push(i)
-    return this.#selectBySums(query, positions, count)
+    return coarseCount > count ? this.#selectBySums(query, positions, count) : positions
   }
 
   /** The positions of the vectors with the greatest sums of the numbers of the query, each with the sign of the vector. */

@@ -9,14 +9,11 @@ import { type IndexBacklog, readIndexBacklog, readNewChunks, writeDraft } from '
 /** The result of a step: more may be left to do, nothing is left, or another process is working on the index. */
 type StepOutcome = 'done' | 'complete' | 'busy'
 
-/** Runs steps of index maintenance. */
-export type AdvanceIndex = (step: IndexStep) => Promise<StepOutcome>
-
 /**
  * Creates the function that runs one step of index maintenance as a transaction. Only one process on any machine does this at a time;
  * writers and searches never wait for it.
  */
-export function createAdvanceIndex(db: Database): AdvanceIndex {
+export function createAdvanceIndex(db: Database): (step: IndexStep) => Promise<StepOutcome> {
   const work = new IndexWork()
   return (step) =>
     db.transaction(async (sql) => {
