@@ -9,7 +9,7 @@ export function readTypeScript(root: Node, text: string): ModuleText {
 
 /**
  * Rewrites what the grammar cannot parse. Functions that are exported as default without a name get the name that TypeScript itself gives to
- * default exports. Imported types such as `import('a').B<C>` become one word, which the reader turns back. Destructured parameters lose the
+ * default exports. Types that are written as an import with a member become one word, which the reader turns back. Destructured parameters lose the
  * question mark of `({ a }?: Options)`.
  */
 export function adaptToGrammar(text: string): string {
