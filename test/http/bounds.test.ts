@@ -177,7 +177,7 @@ test('analysis runs are paged', async () => {
 
 test('a country that the outlines do not have is left out of the map, and its places stay in the table', async () => {
   const { text } = await server.ask('/gazetteer')
-  expect(text).toContain('aria-label="1 country that pages name; the darker, the more pages"')
+  expect(text).toContain('aria-label="1 country that pages name; the stronger the color, the more pages"')
   expect(text).not.toContain('class="area')
   expect(text).toContain('>Springfield</a>')
 })

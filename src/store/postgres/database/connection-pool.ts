@@ -237,7 +237,8 @@ export class ConnectionPool {
         await other.query('BEGIN')
         const isTaken = (await readSession(other)) === before || (await readSession(client)) !== before
         await other.query('COMMIT')
-        if (isTaken || (await readSession(client)) !== before) return true
+        // If sessions rotate, one of the next two queries runs in another session.
+        if (isTaken || (await readSession(client)) !== before || (await readSession(client)) !== before) return true
       }
       return false
     } finally {
