@@ -15,6 +15,9 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findLockfiles, readProject } from './read-project.ts'
 
+/** The user id of `nobody`. */
+const NOBODY = 65_534
+
 let root = ''
 
 beforeEach(() => {
@@ -166,12 +169,13 @@ describe('readProject', () => {
     await expect(readProject(root)).rejects.toThrow(`${path} cannot be read: line 3: it has conflicts of a merge`)
   })
 
-  test.skipIf(process.getuid?.() === 0)('refuses a folder and a lock file that this user may not read', async () => {
+  test('refuses a folder and a lock file that this user may not read', async () => {
+    chmodSync(root, 0o755)
     write({ 'closed/package.json': {}, 'package-lock.json': npmLock('2.1.3') })
     chmodSync(join(root, 'closed'), 0)
     chmodSync(join(root, 'package-lock.json'), 0)
     for (const path of [join(root, 'closed'), root]) {
-      await expect(readProject(path)).rejects.toMatchObject({
+      await expect(withoutRights(() => readProject(path))).rejects.toMatchObject({
         code: 'SOURCE_UNREADABLE',
         message: expect.stringContaining('permission denied'),
       })
@@ -195,3 +199,14 @@ describe('readProject', () => {
     expect(skipped.map(({ name }) => name)).toEqual(['../secret.txt', 'etc/hostname'])
   })
 })
+
+/** Runs work as another user if this one is root, who may read everything. */
+async function withoutRights<T>(work: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return work()
+  process.seteuid?.(NOBODY)
+  try {
+    return await work()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
