@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { compareUtf8 } from '../../src/core/text/order.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
 import { findProject } from '../../src/library/projects/plan-project.ts'
 import { searchProject } from '../../src/library/projects/search-project.ts'
@@ -67,7 +68,7 @@ test.each([
 
 test('a question that names both versions gets both', async () => {
   const answer = await ask('/projects/new', 'How do I light it when I move from lamp 3 to lamp 4?')
-  expect(sourcesOf(answer).toSorted()).toEqual(['lamp@3.1.0', 'lamp@4.0.2'])
+  expect(sourcesOf(answer).toSorted(compareUtf8)).toEqual(['lamp@3.1.0', 'lamp@4.0.2'])
 })
 
 test('says that a version which the question names is not there', async () => {

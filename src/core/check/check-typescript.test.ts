@@ -427,9 +427,11 @@ describe('values of the language', () => {
   })
 
   test('a class that extends a type of the platform has its known members, even if other files declare it', () => {
-    const types = 'declare global { interface EventTarget { dispatchEvent(): void } var EventTarget: { prototype: EventTarget; new (): EventTarget } }'
+    const types =
+      'declare global { interface EventTarget { dispatchEvent(): void } var EventTarget: { prototype: EventTarget; new (): EventTarget } }'
     const packages = { p: `${types}\nexport declare class Own extends EventTarget { run(): void }` }
-    const code = "import { Own } from 'p'\nnew Own().run(); new Own().dispatchEvent(); new Own().addEventListener('a'); new Own().runn()"
+    const code =
+      "import { Own } from 'p'\nnew Own().run(); new Own().dispatchEvent(); new Own().addEventListener('a'); new Own().runn()"
     expect(check(packages, code)).toEqual(['2 new Own().runn: missing, run'])
   })
 
