@@ -51,7 +51,7 @@ const ALONE = [
 /** Tests of real pauses run first and alone: beside others they would measure how busy the machine is. */
 const TIMED = ['test/sites/{politeness,retries}.test.ts']
 
-/** Runs for hours: `npm run soak`, and for some minutes with TEST_LONG. */
+/** Runs for hours: `npm run soak`. */
 const SOAK = ['test/soak/*.test.ts']
 
 /** Connectors to services and browsers: their tests run last and alone, because their coverage is measured. */
