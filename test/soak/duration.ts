@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 export const SOAK_MS = Number(process.env['SOAK_MINUTES'] ?? 10) * MINUTE_MS
 
 /** Time for the start, and for the complete crawls at the end. */
-export const MARGIN_MS = 40 * MINUTE_MS
+export const MARGIN_MS = 60 * MINUTE_MS
 
 /** What was done with a library, in some lines. */
 export function describeTally({ name, tally }: ServedLibrary): string {

@@ -63,8 +63,8 @@ const QUERIES = [
 /** The statuses with which a server says that its library cannot be used now. */
 const UNAVAILABLE: readonly number[] = [503, 507]
 /** A request to a server that is struck may have to wait for a restart of the server, the disk or the database. */
-const RECOVERY_MS = 180_000
-const JOB_MS = 900_000
+const RECOVERY_MS = 600_000
+const JOB_MS = 1_800_000
 const POLL_MS = 500
 const SEARCH_INTERVAL_MS = 400
 /** A crawl in so many is followed by an export, or by a removal of the source. */
