@@ -645,7 +645,7 @@ describe('the dashboard', () => {
     // The user is back on the same view, and it is live again.
     await page.getByRole('heading', { name: 'Sources' }).waitFor()
     await page.getByRole('link', { name: 'Home' }).click()
-    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
     // A link leads to its view after the login, although the server never sees the fragment.
     const other = await browser.newPage()
     other.setDefaultTimeout(PATIENCE.timeout)

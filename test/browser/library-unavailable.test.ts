@@ -50,7 +50,7 @@ test('the dashboard reports an unavailable library, shows no empty lists, and re
   expect(await page.locator('main').textContent()).not.toMatch(/The library is empty|0 in the library/)
   await page.goto(`${origin}/#/`)
   await page.getByText('Running crawls are unknown for now.').waitFor()
-  expect(await page.locator('.live').textContent()).toContain('library unavailable')
+  expect(await page.locator('.live').textContent()).toContain('Library unavailable')
 
   fixture.setStoreBroken(false)
   await banner.waitFor({ state: 'detached' })

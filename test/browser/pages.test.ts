@@ -188,7 +188,7 @@ test('no script of the corpus runs in the dashboard, and no deceptive character 
   const [source] = await fixture.library.store.listSources()
   const found = await withPage(null, async (page) => {
     await page.goto(`${origin}/`)
-    await page.getByText('live', { exact: true }).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
     emitHostileEvents(fixture, 'cccccccc-job')
     const card = page.locator('[data-job="cccccccc-job"]')
     await card.getByText('Details').click()

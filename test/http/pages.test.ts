@@ -308,7 +308,7 @@ describe('addresses', () => {
     expect(cellsOf(await get('/domains'), 'Addresses')).toEqual(['233'])
     const body = await get(`/domains?host=${host}`)
     expect(body).toContain(`<h1>${host}</h1>`)
-    expect(body).toContain('aria-label="2 in the library, 230 left out, 1 failed, 0 to be fetched"')
+    expect(body).toContain('aria-label="2 read, 230 left out, 1 failed, 0 to read"')
     expect(await get('/domains?host=elsewhere.example', 404)).toContain('No address of the host elsewhere.example')
   })
 })

@@ -62,7 +62,7 @@ const QUERIES = [
 ]
 /** The statuses with which a server says that its library cannot be used now. */
 const UNAVAILABLE: readonly number[] = [503, 507]
-/** A request to a server that is struck may have to wait for a restart of the server, the disk or the database. */
+/** A request may have to wait for a restart of the server, the disk or the database, or for a machine that does much else. */
 const RECOVERY_MS = 600_000
 const JOB_MS = 1_800_000
 const POLL_MS = 500
@@ -290,7 +290,7 @@ export class ServedLibrary {
 
   async #tryAsk(path: string, init: RequestInit, expected: readonly number[]) {
     try {
-      const response = await this.server.ask(path, init)
+      const response = await this.server.ask(path, { signal: AbortSignal.timeout(RECOVERY_MS), ...init })
       const text = await response.text()
       if (!response.ok && !expected.includes(response.status)) return `${response.status}: ${text}`
       const isJson = response.headers.get('content-type')?.includes('json') === true

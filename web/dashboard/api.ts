@@ -1,4 +1,5 @@
 import type { Explanation } from '../../src/core/search/explain.ts'
+import type { STATE_LABELS } from '../../src/core/text/state-labels.ts'
 
 /* Responses of the HTTP API, limited to the fields that these pages use. Timestamps are ISO 8601. */
 
@@ -223,6 +224,7 @@ export interface SourceItem {
   readonly balance: Balance
   /** Counts by `state/reason`. */
   readonly reasons: Readonly<Record<string, number>>
+  readonly scope: { readonly maxDepth: number | null }
   readonly lastCrawledAt: string | null
   /** When the source is crawled again by itself; null for never. */
   readonly refresh: {
@@ -284,7 +286,7 @@ export interface UrlPage {
 /** An address in a list. */
 export interface UrlItem {
   readonly url: string
-  readonly state: string
+  readonly state: keyof typeof STATE_LABELS
   readonly reason: string | null
   readonly status: number | null
   /** When the address was last requested, or discovered if it was never requested. */

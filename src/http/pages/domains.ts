@@ -17,7 +17,7 @@ import {
   writeHref,
   writeMoment,
   writePercent,
-  writePill,
+  writeState,
   writeTable,
   writeText,
 } from './parts.ts'
@@ -78,7 +78,7 @@ ${writeFacts([
     (state) =>
       [
         writeNumber(found.states[state]),
-        html`<a href="${writeHref('/urls', { host: found.host, state })}">${writePill(state)}</a> <span class="quiet">${STATE_WORDS[state]}</span>`,
+        html`<a href="${writeHref('/urls', { host: found.host, state })}">${writeState(state)}</a> <span class="quiet">${STATE_WORDS[state]}</span>`,
       ] as const,
   ),
 ])}</section>
@@ -124,12 +124,12 @@ function hostRow(summary: HostSummary, domain: DomainAnalysis | undefined): Row 
   }
 }
 
-/** Groups ledger states for readers: in the library, left out, failed, or still to fetch. */
+/** Groups ledger states for readers: read, left out, failed, or still to read. */
 const SHARES: readonly (readonly [name: string, label: string, states: readonly LedgerState[]])[] = [
-  ['held', 'in the library', ['indexed', 'unchanged']],
+  ['held', 'read', ['indexed', 'unchanged']],
   ['skipped', 'left out', ['skipped', 'gone']],
   ['failed', 'failed', ['failed']],
-  ['open', 'to be fetched', ['pending', 'leased']],
+  ['open', 'to read', ['pending', 'leased']],
 ]
 
 /** The states of a host as a bar. It is drawn with attributes, because the content security policy forbids inline styles. */

@@ -61,8 +61,13 @@ function groupRow(group: ErrorGroup): Row {
       writeMoment(group.lastAt),
       group.examples.map(
         ({ url, detail }) =>
-          html`<div>${writeAddress(url)}<small>${detail === null ? '' : writeText(detail)}</small></div>`,
+          html`<div>${writeAddress(url)}<small>${detail === null || repeatsStatus(detail, group.status) ? '' : writeText(detail)}</small></div>`,
       ),
     ],
   }
+}
+
+/** Whether a detail says nothing but the status: `answered 404` */
+function repeatsStatus(detail: string, status: number | null): boolean {
+  return status !== null && detail.endsWith(`answered ${status}`)
 }

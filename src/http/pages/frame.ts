@@ -48,6 +48,7 @@ mark { padding: 0 0.1em; border-radius: 2px; background: var(--mark); color: var
 .tools > a { color: var(--text-2); font-size: var(--size-small); text-decoration: none; }
 .tools > a:hover { color: var(--text); text-decoration: underline; }
 .tools form { margin: 0; }
+kbd { padding: 0 0.3em; font: 0.9em var(--mono); border: 1px solid var(--line); border-radius: 3px; background: var(--surface); }
 button.ask-button { display: inline-flex; flex: none; gap: var(--space-2); align-items: center; min-height: 2rem; font-weight: 400; color: var(--text-2); background: var(--ground); }
 button.theme { min-width: 6rem; min-height: 2rem; padding: 0 var(--space-2); color: var(--text-2); border-color: transparent; }
 main { padding-top: var(--space-6); padding-bottom: var(--space-8); }

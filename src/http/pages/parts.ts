@@ -2,7 +2,9 @@ import { html } from 'hono/html'
 import { NOTE_TITLES } from '../../core/note-title.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
+import { STATE_LABELS } from '../../core/text/state-labels.ts'
 import { isWebPageUrl } from '../../core/url/tree-url.ts'
+import type { LedgerState, Reason } from '../../library/sources/ledger-words.ts'
 
 /** Markup in which all foreign text is already escaped. */
 export type Html = ReturnType<typeof html>
@@ -100,6 +102,16 @@ const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info' | 'limit'>
 /** A status word in its color. `field` names the event field that the script writes here. */
 export function writePill(word: string, field = ''): Html {
   return html`<span class="${pillClass(word)}" data-field="${field}">${word}</span>`
+}
+
+/** The state of an address in its color. */
+export function writeState(state: LedgerState): Html {
+  return html`<span class="${pillClass(state)}">${STATE_LABELS[state]}</span>`
+}
+
+/** What the pattern of a reason is: the rule that matched, or the limit that was reached. */
+export function patternLabel(reason: Reason | null): string {
+  return reason === 'max-depth' ? 'Limit' : 'Rule'
 }
 
 function pillClass(word: string): string {
@@ -278,10 +290,11 @@ export function writeChoice(
   value: string | undefined,
   choices: readonly string[],
   none = 'any',
+  labels: Readonly<Record<string, string>> = {},
 ): Html {
   const options = choices.map(
     (choice) =>
-      html`<option value="${choice}"${choice === value ? html` selected` : ''}>${choice.replaceAll('-', ' ')}</option>`,
+      html`<option value="${choice}"${choice === value ? html` selected` : ''}>${labels[choice] ?? choice.replaceAll('-', ' ')}</option>`,
   )
   return html`<label>${label}<select name="${name}"><option value="">${none}</option>${options}</select></label>`
 }

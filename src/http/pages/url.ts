@@ -20,6 +20,7 @@ import { renderPage } from './layout.ts'
 import {
   type Html,
   type Part,
+  patternLabel,
   placeHref,
   splitName,
   writeAddress,
@@ -31,6 +32,7 @@ import {
   writePercent,
   writePill,
   writePlaceLink,
+  writeState,
   writeText,
 } from './parts.ts'
 import { readText } from './query.ts'
@@ -97,9 +99,9 @@ function writeKnown({ source, row, target, aliases, refusal, text, storedAnalysi
   const { reason, pattern, detail } = row
   return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
 ${writeFacts([
-  ['State', html`${writePill(row.state)} ${STATE_WORDS[row.state]}`],
+  ['State', html`${writeState(row.state)} ${STATE_WORDS[row.state]}`],
   ['Why', reason === null ? null : html`<span title="${reason}">${REASON_WORDS[reason]}</span>`],
-  ['Rule', pattern === null || pattern === '' ? null : html`<code>${writeText(pattern)}</code>`],
+  [patternLabel(reason), pattern === null || pattern === '' ? null : html`<code>${writeText(pattern)}</code>`],
   ['Content', target === null ? null : html`held by ${writeAddress(target.url)}`],
   [
     'Found',

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { STATE_LABELS } from '../../core/text/state-labels.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { AddressConditions, AddressCursor, AddressEntry, Addresses } from '../../library/ports/addresses.ts'
 import { LEDGER_STATES, REASON_WORDS, REASONS } from '../../library/sources/ledger-words.ts'
@@ -11,6 +12,7 @@ import {
   type Html,
   type PagerLinks,
   type Part,
+  patternLabel,
   type Row,
   writeAddress,
   writeChoice,
@@ -24,6 +26,7 @@ import {
   writePercent,
   writePill,
   writeSentence,
+  writeState,
   writeTable,
   writeText,
 } from './parts.ts'
@@ -140,7 +143,7 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
   return writeFilters(PATH, [
     writeField('Text in the address', 'text', filter.text),
     writeField('Host', 'host', filter.host),
-    writeChoice('State', 'state', filter.state, LEDGER_STATES),
+    writeChoice('State', 'state', filter.state, LEDGER_STATES, 'any', STATE_LABELS),
     writeChoice('Why', 'reason', filter.reason, REASONS),
     writeMoreFilters(
       [
@@ -162,10 +165,10 @@ function entryRow(entry: AddressEntry): Row {
   return {
     cells: [
       html`${writeAddress(entry.url)}<small>${title === null ? '' : writeText(title)}</small>`,
-      writePill(entry.state),
+      writeState(entry.state),
       reason === null
         ? ''
-        : html`<span title="${reason}">${writeSentence(REASON_WORDS[reason])}</span>${pattern === null || pattern === '' ? '' : html`<small>Rule: ${writeText(pattern)}</small>`}`,
+        : html`<span title="${reason}">${writeSentence(REASON_WORDS[reason])}</span>${pattern === null || pattern === '' ? '' : html`<small>${patternLabel(reason)}: ${writeText(pattern)}</small>`}`,
       entry.status ?? '',
       entry.depth,
       entry.wordCount === null ? '' : writeNumber(entry.wordCount),

@@ -174,7 +174,7 @@ function writeHead(page: FoundPage, { lines, parts, at }: View, { versions, lang
       : ''
   }<a class="button" href="${writeHref('/read.md', query)}">Raw Markdown</a><a class="button" href="${writeHref('/read.md', query)}" download>Download</a><a class="button" href="${writeHref('/url', { url })}">Why is it here?</a></nav>
 ${writeSwitch('Version', versions, page)}${writeSwitch('Language', languages, page)}
-<p class="quiet facts-line">${countOf(lines.length, 'line')}${part} · checked ${writeMoment(checkedAt)} · changed ${writeMoment(changedAt)}${lines.some(isLong) ? ' · long lines are cut, the raw Markdown has all of them' : ''}</p>`
+<p class="quiet facts-line">${countOf(lines.length, 'line')}${part}${checkedAt === changedAt ? '' : html` · checked ${writeMoment(checkedAt)}`} · changed ${writeMoment(changedAt)}${lines.some(isLong) ? ' · long lines are cut, the raw Markdown has all of them' : ''}</p>`
 }
 
 /** Links to the same page in its other versions or languages. */

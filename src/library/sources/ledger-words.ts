@@ -21,7 +21,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'path-trap': 'its path repeats itself',
   'calendar-trap': 'it is a date page of an endless calendar',
   overflow: 'the source has reached its limit of addresses (maxAddresses)',
-  'max-depth': 'it is more links away from the start than --max-depth allows',
+  'max-depth': 'it is more links away from the start than the depth limit allows',
   'robots-disallow': 'robots.txt disallows it',
   'robots-unreachable': 'robots.txt could not be read, so no page of this host may be fetched',
   'page-cap': 'the page limit, or the request limit derived from it, was reached first',

@@ -66,9 +66,9 @@ function Connection(): JSX.Element {
   const state = connection.value
   const isLibraryOut = state === 'open' && libraryOutage.value !== null
   const words = {
-    connecting: 'connecting',
-    open: isLibraryOut ? 'library unavailable' : 'live',
-    lost: 'connection lost, reconnecting; this page may be out of date',
+    connecting: 'Connecting',
+    open: isLibraryOut ? 'Library unavailable' : 'Live',
+    lost: 'Connection lost, reconnecting; this page may be out of date',
   }
   return (
     <output class="live" data-state={isLibraryOut ? 'lost' : state}>

@@ -41,7 +41,7 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
       <PassageText passage={passage} />
       {isCut ? <p class="quiet small">The passage is longer; the reader shows all of it.</p> : null}
       <footer class="quiet small">
-        <Moment label="checked" at={passage.checkedAt} />
+        {passage.checkedAt === passage.changedAt ? null : <Moment label="checked" at={passage.checkedAt} />}
         <Moment label="changed" at={passage.changedAt} />
         <span>{countOf(tokens, 'token')}</span>
         {kind === 'markdown' ? null : <span>{kind.replace('java_script', 'JavaScript')}</span>}

@@ -22,7 +22,7 @@ export function RelevanceNote({ page }: { readonly page: SearchPage }): JSX.Elem
   return (
     <div class={`panel relevance ${relevance}`} role="status">
       <p>
-        <b>{isNone ? 'No good match' : 'Weak match'}</b> {why}
+        <b>{isNone ? 'No good match.' : 'Weak match.'}</b> {why}
       </p>
       <p class="small">
         {elsewhere.length === 0 ? null : (

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { Balance } from '../api.ts'
-import { readCoverage, type Segment, STATE_WORDS, STATES, sumOf, writeReason } from './coverage.ts'
+import { GROUP_WORDS, GROUPS, readCoverage, type Segment, sumOf, writeReason } from './coverage.ts'
 
 /** The counts that a bar shows. */
 interface BarInput {
@@ -15,22 +15,13 @@ const SHADES = 4
 /** A small bar for a table row, with the counts as links to the addresses. */
 export function CoverageLine({ id, balance, reasons }: BarInput & { readonly id: string }): JSX.Element {
   const inScope = readCoverage(balance, reasons).segments
-  // Addresses beyond a page limit are not left out for good, so they count as a state of their own.
-  const isUnread = ({ reason }: Segment) => reason === 'page-cap'
-  const segments = [
-    ...STATES.map((state) => ({
-      ...{ key: state, words: STATE_WORDS[state], query: `state=${state}` },
-      count: sumOf(inScope.filter((segment) => segment.state === state && !isUnread(segment))),
-    })),
-    ...[
-      {
-        key: 'unread',
-        words: 'not read',
-        query: 'state=skipped&reason=page-cap',
-        count: sumOf(inScope.filter(isUnread)),
-      },
-    ],
-  ].filter(({ count }) => count > 0)
+  const segments = GROUPS.flatMap((group) => {
+    const own = inScope.filter((segment) => segment.group === group)
+    const [first] = own
+    if (first === undefined) return []
+    const reason = group === 'unread' && own.length === 1 ? `&reason=${first.reason}` : ''
+    return [{ key: group, words: GROUP_WORDS[group], query: `state=${first.state}${reason}`, count: sumOf(own) }]
+  })
   const label = segments.map(({ words, count }) => `${writeNumber(count)} ${words}`).join(', ')
   return (
     <>
@@ -65,19 +56,23 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
   const isChosen = ({ state, reason }: Pick<Segment, 'state' | 'reason'>) =>
     chosen.state === state && chosen.reason === reason
   const toggle = (state: string, reason: string, isOn: boolean) => (isOn ? onChoose('', '') : onChoose(state, reason))
-  const groups = STATES.filter((state) => segments.some((segment) => segment.state === state))
+  const groups = GROUPS.flatMap((group) => {
+    const own = segments.filter((segment) => segment.group === group)
+    return own[0] === undefined ? [] : [{ group, own, state: own[0].state }]
+  })
+  const hasUnread = segments.some(({ group }) => group === 'unread')
   return (
     <div class="coverage">
       <div class="coverage-bar">
         {segments.map((segment, i) => {
-          const { state, reason, count } = segment
-          const label = `${reason === '' ? STATE_WORDS[state] : `${STATE_WORDS[state]}: ${writeReason(reason)}`}, ${share(count, total)}`
+          const { state, group, reason, count } = segment
+          const label = `${reason === '' ? GROUP_WORDS[group] : `${GROUP_WORDS[group]}: ${writeReason(reason)}`}, ${share(count, total)}`
           return (
             <button
               key={`${state}/${reason}`}
               type="button"
               tabIndex={-1}
-              class={`seg seg-${state} shade-${shadeOf(segments, i)} ${isDimmed(chosen, segment) ? 'dim' : ''}`}
+              class={`seg seg-${group} shade-${shadeOf(segments, i)} ${isDimmed(chosen, segment) ? 'dim' : ''}`}
               style={{ flexGrow: count }}
               title={label}
               aria-label={label}
@@ -87,28 +82,28 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
         })}
       </div>
       <ul class="coverage-key">
-        {groups.map((state) => (
-          <li key={state}>
+        {groups.map(({ group, own, state }) => (
+          <li key={group}>
             <LegendButton
-              label={STATE_WORDS[state]}
-              state={state}
+              label={GROUP_WORDS[group]}
+              group={group}
               shade={0}
-              count={sumOf(segments.filter((segment) => segment.state === state))}
+              count={sumOf(own)}
               isOn={isChosen({ state, reason: '' })}
               total={total}
-              // A filter by state would also include the links that lead out of the scope, which are not counted here.
+              // A filter by state would also include what other groups of it count, or the links that lead out of the scope.
               onClick={
-                state === 'skipped' && outOfScope.length > 0
+                state === 'skipped' && (hasUnread || outOfScope.length > 0)
                   ? undefined
                   : () => toggle(state, '', isChosen({ state, reason: '' }))
               }
             />
             {segments.map((segment, i) =>
-              segment.state !== state || segment.reason === '' ? null : (
+              segment.group !== group || segment.reason === '' ? null : (
                 <LegendButton
                   key={segment.reason}
                   label={writeReason(segment.reason)}
-                  state={state}
+                  group={group}
                   shade={shadeOf(segments, i)}
                   count={segment.count}
                   isOn={isChosen(segment)}
@@ -145,8 +140,8 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
 /** An entry of the legend. */
 interface LegendInput {
   readonly label: string
-  /** The state that sets the colour; undefined for entries that the bar does not show. */
-  readonly state?: string
+  /** The group that sets the colour; undefined for entries that the bar does not show. */
+  readonly group?: string
   readonly shade?: number
   readonly count: number
   /** The total for the percentage. */
@@ -157,12 +152,12 @@ interface LegendInput {
   readonly onClick: (() => void) | undefined
 }
 
-function LegendButton({ label, state, shade = 0, count, total, isOn, isPart, onClick }: LegendInput): JSX.Element {
+function LegendButton({ label, group, shade = 0, count, total, isOn, isPart, onClick }: LegendInput): JSX.Element {
   const className = `key ${isPart ? 'part' : 'whole'}`
   const title = total === undefined ? '' : share(count, total)
   const content = (
     <>
-      {state === undefined ? null : <span class={`swatch seg-${state} shade-${shade}`} />}
+      {group === undefined ? null : <span class={`swatch seg-${group} shade-${shade}`} />}
       {label} <b>{writeNumber(count)}</b>
     </>
   )
@@ -182,9 +177,9 @@ function isDimmed(chosen: CoverageInput['chosen'], { state, reason }: Segment): 
   return chosen.state !== state || (chosen.reason !== '' && chosen.reason !== reason)
 }
 
-/** The shade of a segment, by its position among the segments of its state. */
+/** The shade of a segment, by its position among the segments of its group. */
 function shadeOf(segments: readonly Segment[], index: number): number {
-  const first = segments.findIndex(({ state }) => state === segments[index]?.state)
+  const first = segments.findIndex(({ group }) => group === segments[index]?.group)
   return (index - first) % SHADES
 }
 

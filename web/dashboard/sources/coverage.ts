@@ -1,8 +1,11 @@
+import { STATE_LABELS } from '../../../src/core/text/state-labels.ts'
 import type { Balance } from '../api.ts'
 
 /** Addresses that share a state and a reason. */
 export interface Segment {
   readonly state: keyof Omit<Balance, 'discovered'>
+  /** The group that shows the segment: its state, or `unread` beyond a limit. */
+  readonly group: CoverageGroup
   /** Empty if the state is not split by reason, or if no reason is recorded. */
   readonly reason: string
   readonly count: number
@@ -35,31 +38,33 @@ export function sumOf(segments: readonly Segment[]): number {
 /** The states in the order of the bar. */
 export const STATES = ['indexed', 'unchanged', 'pending', 'skipped', 'failed', 'gone'] as const
 
-/** What each state means to a reader. */
-export const STATE_WORDS: Readonly<Record<(typeof STATES)[number], string>> = {
-  indexed: 'read',
-  unchanged: 'unchanged',
-  pending: 'to read',
-  skipped: 'left out',
-  failed: 'failed',
-  gone: 'gone',
-}
+/** The groups of a bar in their order. Addresses beyond a limit are not left out for good, so they have a group of their own. */
+export const GROUPS = ['indexed', 'unchanged', 'pending', 'unread', 'skipped', 'failed', 'gone'] as const
+export type CoverageGroup = (typeof GROUPS)[number]
 
-/** The segments of a balance in the order of the bar. Skipped and failed addresses are split by reason, most frequent first. */
+/** The groups in words. */
+export const GROUP_WORDS: Readonly<Record<CoverageGroup, string>> = { ...STATE_LABELS, unread: 'not read' }
+
+/** Reasons of addresses that a limit of pages or depth cut off. */
+const LIMIT_REASONS: readonly string[] = ['page-cap', 'max-depth']
+
+/** The segments of a balance in the order of {@link GROUPS}. Skipped and failed addresses are split by reason, most frequent first. */
 function listSegments(balance: Balance, reasons: Readonly<Record<string, number>>): Segment[] {
-  return STATES.flatMap((state): Segment[] => {
+  const segments = STATES.flatMap((state): Segment[] => {
     const total = balance[state]
     if (total === 0) return []
     const known = Object.entries(reasons)
       .flatMap(([name, count]): Segment[] => {
         const [reasonState = '', reason = ''] = name.split('/', 2)
-        return reasonState === state && count > 0 ? [{ state, reason, count }] : []
+        const group = LIMIT_REASONS.includes(reason) ? 'unread' : state
+        return reasonState === state && count > 0 ? [{ state, group, reason, count }] : []
       })
       .sort((a, b) => b.count - a.count)
-    if (state !== 'skipped' && state !== 'failed') return [{ state, reason: '', count: total }]
+    if (state !== 'skipped' && state !== 'failed') return [{ state, group: state, reason: '', count: total }]
     const withoutReason = total - sumOf(known)
-    return withoutReason > 0 ? [...known, { state, reason: '', count: withoutReason }] : known
+    return withoutReason > 0 ? [...known, { state, group: state, reason: '', count: withoutReason }] : known
   })
+  return segments.sort((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group))
 }
 
 /** Words for reasons whose names say too little. */

@@ -59,9 +59,20 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
   if (status === 'PENDING') {
     return { word: 'never crawled', tone: 'quiet', mark: '○', note, isBusy: false, needsAttention: true }
   }
+  const deep = item.reasons['skipped/max-depth'] ?? 0
+  if (deep > 0 && advice === undefined) return describeDepthLimit(item, deep, note)
   const isNarrow = advice !== undefined
   const tone = isNarrow ? 'warn' : 'good'
   return { word: 'complete', tone, mark: '✓', note, isBusy: false, needsAttention: isNarrow }
+}
+
+/** Describes a source whose links were followed only so far. */
+function describeDepthLimit({ scope }: SourceItem, deep: number, note: string | null): SourceState {
+  const limit = scope.maxDepth === null ? 'the allowed links' : countOf(scope.maxDepth, 'link')
+  const verb = deep === 1 ? 'is' : 'are'
+  const sentence = `${countOf(deep, 'known address')} ${verb} more than ${limit} from the start, and not read.`
+  const all = note === null ? sentence : `${sentence} ${note}`
+  return { word: 'depth limit', tone: 'limit', mark: '◧', note: all, isBusy: false, needsAttention: true }
 }
 
 /** Whether a job crawls a source; two versions can have the same start address. */
@@ -114,12 +125,7 @@ export function findRemedy(item: SourceItem): SourceAction | undefined {
   if (isImported(item)) return undefined
   const { partial, status, reasons, settings, isInterrupted } = item
   if (partial !== null && partial.unread > 0) {
-    return {
-      verb: 'recrawl',
-      label: 'Continue without limit',
-      title: 'Read all known addresses, and what they lead to',
-      body: { scope: { maxPages: null } },
-    }
+    return withoutLimit({ maxPages: null })
   }
   if (partial !== null && (isInterrupted || partial.pending > 0)) {
     const verb = (['refresh', 'retry'] as const).find((name) => partial.complete[0]?.path.endsWith(`/${name}`))
@@ -132,8 +138,14 @@ export function findRemedy(item: SourceItem): SourceAction | undefined {
   if (partial !== null && partial.failed > 0) {
     return { verb: 'retry', label: 'Retry', title: `Retry the failed addresses (${partial.failed})` }
   }
+  if (partial === null && (reasons['skipped/max-depth'] ?? 0) > 0) return withoutLimit({ maxDepth: null })
   if (status === 'ERROR') return { verb: 'recrawl', label: 'Try again', title: 'Crawl it again' }
   return status === 'PENDING' ? { verb: 'recrawl', label: 'Crawl', title: 'Crawl it for the first time' } : undefined
+}
+
+function withoutLimit(scope: Readonly<Record<string, null>>): SourceAction {
+  const title = 'Read all known addresses, and what they lead to'
+  return { verb: 'recrawl', label: 'Continue without limit', title, body: { scope } }
 }
 
 /** The action that ends the pause of a host: its crawl goes on, or a new one requests what is left. */

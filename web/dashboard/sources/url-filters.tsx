@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { STATE_LABELS } from '../../../src/core/text/state-labels.ts'
 import { replaceQuery } from '../route.ts'
-import { STATE_WORDS, STATES, writeReason } from './coverage.ts'
+import { STATES, writeReason } from './coverage.ts'
 
 /** Debounce delay for typing. */
 const DEBOUNCE_MS = 250
@@ -33,7 +34,7 @@ export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.
           <option value="">any</option>
           {STATES.map((name) => (
             <option key={name} value={name}>
-              {STATE_WORDS[name]}
+              {STATE_LABELS[name]}
             </option>
           ))}
         </select>

@@ -2,13 +2,14 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import { STATE_LABELS } from '../../../src/core/text/state-labels.ts'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
 import type { UrlItem } from '../api.ts'
 import { now } from '../clock.ts'
 import { connection } from '../live.ts'
-import { STATE_WORDS, STATES, writeReason } from './coverage.ts'
+import { writeReason } from './coverage.ts'
 import { createUrlList, type UrlFilter } from './url-list.ts'
 
 /** All rows have the same height, so that rows out of view need no measuring. Must match the style sheet. */
@@ -205,12 +206,6 @@ const TONES: Readonly<Record<string, Tone>> = {
   leased: 'info',
 }
 
-/** The word for a state; a leased address is being read. */
-function writeState(state: string): string {
-  const known = STATES.find((name) => name === state)
-  return known === undefined ? 'being read' : STATE_WORDS[known]
-}
-
 function UrlRow({ index, item, shorten, isActive, isChosen, onChoose }: UrlRowInput): JSX.Element {
   if (item === undefined) {
     return (
@@ -224,7 +219,7 @@ function UrlRow({ index, item, shorten, isActive, isChosen, onChoose }: UrlRowIn
   return (
     <tr class={`url-row ${isActive ? 'active' : ''} ${isChosen ? 'chosen' : ''}`} aria-rowindex={index + 2}>
       <td class="col-state">
-        <Pill word={reason === null ? writeState(state) : writeReason(reason)} tone={TONES[state] ?? 'quiet'} />
+        <Pill word={reason === null ? STATE_LABELS[state] : writeReason(reason)} tone={TONES[state] ?? 'quiet'} />
       </td>
       <td>
         <button
