@@ -16,3 +16,14 @@ export function writeNoteTitle(kind: string): string {
   if (title !== undefined) return title
   return kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('-', ' ')
 }
+
+/**
+ * The address that a message is about, and where the message names it; -1 if it does not. An address of the message that begins with the
+ * target is taken as a whole.
+ */
+export function findNoteUrl(message: string, target: string): { readonly at: number; readonly url: string } {
+  const at = message.indexOf(target)
+  if (at === -1) return { at, url: target }
+  const rest = /^[^\s)]*?(?=[:.,]?(?:[\s)]|$))/.exec(message.slice(at + target.length))?.[0] ?? ''
+  return { at, url: `${target}${rest}` }
+}

@@ -243,7 +243,7 @@ async function findIncompleteReason(active: ActiveCrawl): Promise<string | null>
   if (reason === 'page-cap') return `the page cap left out some pages, such as ${url}`
   return reason === 'too-many-links'
     ? `${url}: not all links were read`
-    : `${url} could not be read (${reason?.replaceAll('-', ' ')})`
+    : `${url} could not be read (${reason?.replace(/^http-/, '').replaceAll('-', ' ')})`
 }
 
 /** Returns the row that the redirects of the start lead to. */

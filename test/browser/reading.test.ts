@@ -62,6 +62,27 @@ describe('search', () => {
     expect(await page.getByLabel('What to look for').inputValue()).toBe('trim the wick')
   })
 
+  test('keeps what is typed right after an earlier question went into the address', async () => {
+    await open('/#/search')
+    // The page writes the question into the address in a timer, and looks at the address again after the next frame.
+    const typed = await page.evaluate(`new Promise((resolve) => {
+      const box = document.querySelector('input[name="q"]')
+      const type = (text) => {
+        box.value = text
+        box.dispatchEvent(new InputEvent('input', { bubbles: true }))
+      }
+      const replaceState = history.replaceState.bind(history)
+      history.replaceState = (...state) => {
+        replaceState(...state)
+        history.replaceState = replaceState
+        queueMicrotask(() => type('trim the w'))
+        setTimeout(() => resolve(box.value), 500)
+      }
+      type('trim the')
+    })`)
+    expect(typed).toBe('trim the w')
+  })
+
   test('begins a folded passage where the matching words are', async () => {
     await open('/#/search?q=carrick+hawser')
     const text = page.locator('article.passage', { hasText: 'carrick hawser' }).first().locator('.passage-text')

@@ -55,8 +55,8 @@ describe('the coverage of a source', () => {
     const reasons = { 'skipped/off-site': 15, 'skipped/out-of-scope': 2, 'skipped/duplicate': 1, 'failed/timeout': 2 }
     const { segments, outOfScope, total } = readCoverage(balance, reasons)
     expect(outOfScope).toEqual([
-      { state: 'skipped', reason: 'off-site', count: 15 },
-      { state: 'skipped', reason: 'out-of-scope', count: 2 },
+      { state: 'skipped', group: 'skipped', reason: 'off-site', count: 15 },
+      { state: 'skipped', group: 'skipped', reason: 'out-of-scope', count: 2 },
     ])
     expect(segments.map(({ state, reason, count }) => `${state}/${reason} ${count}`)).toEqual([
       'indexed/ 4',
@@ -68,5 +68,16 @@ describe('the coverage of a source', () => {
     ])
     expect(total).toBe(13)
     expect(total + sumOf(outOfScope)).toBe(balance.discovered)
+  })
+
+  test('shows addresses beyond a limit of pages or depth apart from those left out for good', () => {
+    const balance = { discovered: 12, indexed: 4, unchanged: 0, skipped: 8, failed: 0, gone: 0, pending: 0 }
+    const reasons = { 'skipped/page-cap': 3, 'skipped/max-depth': 2, 'skipped/duplicate': 3 }
+    expect(readCoverage(balance, reasons).segments.map(({ group, reason }) => `${group}/${reason}`)).toEqual([
+      'indexed/',
+      'unread/page-cap',
+      'unread/max-depth',
+      'skipped/duplicate',
+    ])
   })
 })

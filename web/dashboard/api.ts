@@ -1,5 +1,5 @@
 import type { Explanation } from '../../src/core/search/explain.ts'
-import type { STATE_LABELS } from '../../src/core/text/state-labels.ts'
+import type { STATE_LABELS } from '../../src/core/address-labels.ts'
 
 /* Responses of the HTTP API, limited to the fields that these pages use. Timestamps are ISO 8601. */
 
@@ -298,7 +298,7 @@ export interface UrlItem {
 /** The full ledger row of an address. */
 export interface LedgerRow {
   readonly url: string
-  readonly state: string
+  readonly state: keyof typeof STATE_LABELS
   readonly reason: string | null
   readonly status: number | null
   readonly depth: number

@@ -38,6 +38,9 @@ const MAX_LINES = 200
 /** Queued and running jobs, newest first. */
 export const liveJobs: Signal<readonly LiveJob[]> = signal([])
 
+/** Whether the server has listed its jobs yet: before, an empty list says nothing. */
+export const areJobsListed: Signal<boolean> = signal(false)
+
 /** Counts the jobs that ended while this page was open. Components that show the history reload when it changes. */
 export const endedCount: Signal<number> = signal(0)
 
@@ -110,6 +113,7 @@ effect(() => {
 })
 
 function applyList({ items }: Pick<CrawlList, 'items'>): void {
+  areJobsListed.value = true
   const openItems = items.filter(({ status, id }) => (status === 'running' || status === 'queued') && !endedIds.has(id))
   for (const item of openItems) {
     const job = jobsById.get(item.id)

@@ -166,7 +166,7 @@ function describe({ kind = '', message, target }) {
 function addNote(name) {
   return (values) => {
     if (!matchesFilters(values)) return
-    schedule(() => addRow(name, { ...values, ...describe(values), at: values.ts ?? Date.now() }))
+    schedule(() => addRow(name, { ...values, ...describe(values), reason: String(values.reason ?? '').replaceAll('-', ' '), at: values.ts ?? Date.now() }))
   }
 }
 

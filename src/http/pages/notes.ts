@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import { writeNoteTitle } from '../../core/note-title.ts'
+import { findNoteUrl, writeNoteTitle } from '../../core/note-title.ts'
 import { countOf } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
@@ -102,7 +102,7 @@ ${
       )
 }
 ${writeTable({
-  caption: html`${countOf(items.length, noteList.event)} of this page, newest first`,
+  caption: html`${countOf(items.length, noteList.event)}, newest first`,
   columns: columnsOf(noteList),
   rows: items.map((note) => noteRow(note, noteList)),
   empty: html`<p>${isFiltered ? `No ${noteList.event}s pass these filters.` : noteList.empty}</p>`,
@@ -129,12 +129,11 @@ function columnsOf({ severityOf }: NoteList): readonly Column[] {
 /** The message as a sentence, in which the address that it is about is a link; after the sentence if it does not name the address. */
 function writeWhat({ message, target }: NoteFacts): Html {
   const sentence = writeSentence(message ?? '')
-  const link = target === null || target === '' ? null : isWebUrl(target) ? writeAddress(target) : writeText(target)
-  const at = target === null || link === null ? -1 : sentence.indexOf(target)
-  if (link !== null && target !== null && at !== -1) {
-    return html`${writeText(sentence.slice(0, at))}${link}${writeText(sentence.slice(at + target.length))}`
-  }
-  return html`${writeText(sentence, 'message')}${link === null ? '' : html` ${link}`}`
+  if (target === null || target === '') return writeText(sentence, 'message')
+  const { at, url } = findNoteUrl(sentence, target)
+  const link = isWebUrl(url) ? writeAddress(url) : writeText(url)
+  if (at === -1) return html`${writeText(sentence, 'message')} ${link}`
+  return html`${writeText(sentence.slice(0, at))}${link}${writeText(sentence.slice(at + url.length))}`
 }
 
 function noteRow(note: NoteFacts, { severityOf }: NoteList): Row {

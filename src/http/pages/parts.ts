@@ -1,10 +1,10 @@
 import { html } from 'hono/html'
 import { NOTE_TITLES } from '../../core/note-title.ts'
+import { STATE_LABELS } from '../../core/address-labels.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
-import { STATE_LABELS } from '../../core/text/state-labels.ts'
 import { isWebPageUrl } from '../../core/url/tree-url.ts'
-import type { LedgerState, Reason } from '../../library/sources/ledger-words.ts'
+import type { LedgerState } from '../../library/sources/ledger-words.ts'
 
 /** Markup in which all foreign text is already escaped. */
 export type Html = ReturnType<typeof html>
@@ -107,11 +107,6 @@ export function writePill(word: string, field = ''): Html {
 /** The state of an address in its color. */
 export function writeState(state: LedgerState): Html {
   return html`<span class="${pillClass(state)}">${STATE_LABELS[state]}</span>`
-}
-
-/** What the pattern of a reason is: the rule that matched, or the limit that was reached. */
-export function patternLabel(reason: Reason | null): string {
-  return reason === 'max-depth' ? 'Limit' : 'Rule'
 }
 
 function pillClass(word: string): string {

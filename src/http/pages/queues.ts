@@ -146,7 +146,7 @@ ${writeControls(
   links,
 )}
 ${writeTable({
-  caption: html`${countOf(items.length, 'event')} of this page, newest first; ${writeNumber(job.events)} altogether`,
+  caption: html`${countOf(items.length, 'event')} of ${writeNumber(job.events)}, newest first`,
   columns: [
     { label: 'Address', look: 'address' },
     { label: 'When', look: 'time' },
@@ -183,7 +183,7 @@ function eventRow(event: EventFacts): Row {
       html`${writeAddress(event.url)}<small data-field="alias">${event.alias === null ? '' : writeText(event.alias)}</small>`,
       writeMoment(event.at),
       writePill(event.action, 'action'),
-      writeText(event.reason ?? '', 'reason'),
+      writeText((event.reason ?? '').replaceAll('-', ' '), 'reason'),
       html`<span data-field="depth">${event.depth ?? ''}</span>`,
       html`<span data-field="queueSize">${writeNumber(event.queueSize)}</span>`,
     ],

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
+import { patternLabel } from '../../core/address-labels.ts'
 import { countOf } from '../../core/text/count.ts'
 import { writeReaderUrl } from '../../core/url/reader-url.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
@@ -20,7 +21,6 @@ import { renderPage } from './layout.ts'
 import {
   type Html,
   type Part,
-  patternLabel,
   placeHref,
   splitName,
   writeAddress,

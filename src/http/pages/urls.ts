@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { PAGE_CLASSES } from '../../core/model.ts'
+import { patternLabel, STATE_LABELS } from '../../core/address-labels.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import { STATE_LABELS } from '../../core/text/state-labels.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { AddressConditions, AddressCursor, AddressEntry, Addresses } from '../../library/ports/addresses.ts'
 import { LEDGER_STATES, REASON_WORDS, REASONS } from '../../library/sources/ledger-words.ts'
@@ -12,7 +12,6 @@ import {
   type Html,
   type PagerLinks,
   type Part,
-  patternLabel,
   type Row,
   writeAddress,
   writeChoice,

@@ -1,3 +1,4 @@
+import { STATE_LABELS } from '../../../src/core/address-labels.ts'
 import { writeReaderUrl } from '../../../src/core/url/reader-url.ts'
 import { completeAddress, TYPED_ADDRESS } from '../../../src/core/url/typed-address.ts'
 import type { LedgerRow, SearchPage, UrlPage } from '../api.ts'
@@ -113,7 +114,7 @@ function createSearchOption(text: string, note = ''): AskOption {
 async function listAddresses(text: string, signal: AbortSignal): Promise<AskOption[]> {
   const found = await request<UrlPage>(`/api/urls${writeQuery({ q: text, limit: MAX_OPTIONS })}`, { signal })
   if ('refusal' in found) return []
-  return found.value.items.map(({ url, state }) => ({ label: url, note: `${state} – why?`, ask: url }))
+  return found.value.items.map(({ url, state }) => ({ label: url, note: `${STATE_LABELS[state]} – why?`, ask: url }))
 }
 
 function capitalize(text: string): string {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { hasFindings } from '../has-findings.ts'
 import { libraryOutage } from '../library-outage.ts'
-import { connection, liveJobs } from '../live.ts'
+import { areJobsListed, connection, liveJobs } from '../live.ts'
 import { readSources, sources } from '../sources/source-list.ts'
 import { useLiveRefresh } from '../use-live-refresh.ts'
 import { Attention } from './attention.tsx'
@@ -33,11 +33,7 @@ export function Home(): JSX.Element {
         {jobs.map((job) => (
           <JobCard key={job.id} job={job} />
         ))}
-        {jobs.length === 0 && !isEmpty ? (
-          <p class="quiet small">
-            {libraryOutage.value === null ? 'Nothing is being crawled.' : 'Running crawls are unknown for now.'}
-          </p>
-        ) : null}
+        {jobs.length === 0 && !isEmpty ? <p class="quiet small">{writeIdleness()}</p> : null}
       </section>
       <Attention />
       <LazyWorkers />
@@ -52,6 +48,11 @@ export function Home(): JSX.Element {
 }
 
 /** Shown for an empty library, in place of its size: what to do first. */
+function writeIdleness(): string {
+  if (libraryOutage.value !== null) return 'Running crawls are unknown for now.'
+  return areJobsListed.value ? 'Nothing is being crawled.' : 'Asking for running crawls…'
+}
+
 function FirstStep(): JSX.Element {
   return (
     <p class="first-step">

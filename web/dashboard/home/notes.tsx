@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
-import { writeNoteTitle } from '../../../src/core/note-title.ts'
+import { findNoteUrl, writeNoteTitle } from '../../../src/core/note-title.ts'
+import { capitalize } from '../../../src/core/text/capitalize.ts'
 import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
@@ -71,11 +72,7 @@ function NoteLine({ note: { type, at, kind, severity, message, target } }: { rea
  */
 function NoteText({ message, target }: { readonly message: string; readonly target: string }): JSX.Element {
   if (target === '') return <>{message}</>
-  const at = message.indexOf(target)
-  const url =
-    at === -1
-      ? target
-      : `${target}${/^[^\s)]*?(?=[:.,]?(?:[\s)]|$))/.exec(message.slice(at + target.length))?.[0] ?? ''}`
+  const { at, url } = findNoteUrl(message, target)
   const [before, after] =
     at === -1 ? [message === '' ? '' : `${message} · `, ''] : [message.slice(0, at), message.slice(at + url.length)]
   return (
@@ -87,12 +84,12 @@ function NoteText({ message, target }: { readonly message: string; readonly targ
   )
 }
 
-/** `12 missing hub, 3 unknown pattern` */
+/** `Missing hub 12, unknown pattern 3`; a single kind is only counted, because the list names it. */
 function writeKinds(problems: readonly Note[]): string {
   const kinds = [...new Set(problems.map(({ kind }) => kind))]
-  return kinds
-    .map(
-      (kind) => `${problems.filter((problem) => problem.kind === kind).length} ${writeNoteTitle(kind).toLowerCase()}`,
-    )
-    .join(', ')
+  if (kinds.length === 1) return writeNumber(problems.length)
+  const words = kinds.map(
+    (kind) => `${writeNoteTitle(kind).toLowerCase()} ${problems.filter((problem) => problem.kind === kind).length}`,
+  )
+  return capitalize(words.join(', '))
 }

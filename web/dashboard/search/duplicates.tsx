@@ -58,7 +58,7 @@ function Groups({ list, offset }: { readonly list: DuplicateList; readonly offse
       <p class="quiet small" aria-live="polite">
         {groupCount === 0
           ? compared === 0
-            ? 'There are no pages to compare yet'
+            ? 'There are no pages to compare yet.'
             : `No duplicates among ${countOf(compared, 'page')}`
           : `${countOf(groupCount, 'group')} of ${countOf(pageCount, 'page')} among ${countOf(compared, 'page')}`}
         {unknown === 0 ? '' : `; ${countOf(unknown, 'page')} cannot be compared until read again`}

@@ -24,6 +24,8 @@ export function Search(): JSX.Element {
   const box = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
   const timer = useRef(0)
+  /** The question that this page wrote into the address, or found there. */
+  const asked = useRef(typed.peek())
   /** Ends the latest search when another one begins. */
   const latest = useRef(new AbortController())
 
@@ -77,10 +79,16 @@ export function Search(): JSX.Element {
     if (connection.value === 'open' && refusal.peek()?.code === 'UNREACHABLE') void search(null)
   })
   useSignalEffect(() => {
-    // The back and forward buttons change the query in the address.
+    // The back and forward buttons change the query in the address. This runs after the next frame: by then the user may have typed more.
     const inAddress = route.value.query.get('q') ?? ''
-    if (inAddress !== typed.peek().trim()) typed.value = inAddress
+    if (inAddress === asked.current) return
+    asked.current = inAddress
+    typed.value = inAddress
   })
+  const ask = () => {
+    asked.current = typed.value.trim()
+    replaceQuery({ q: asked.current })
+  }
   useSearchKeys(box, results)
 
   return (
@@ -99,7 +107,7 @@ export function Search(): JSX.Element {
           onSubmit={(event) => {
             event.preventDefault()
             clearTimeout(timer.current)
-            replaceQuery({ q: typed.value.trim() })
+            ask()
           }}
         >
           <input
@@ -115,7 +123,7 @@ export function Search(): JSX.Element {
             onInput={(event) => {
               typed.value = event.currentTarget.value
               clearTimeout(timer.current)
-              timer.current = setTimeout(() => replaceQuery({ q: typed.value.trim() }), DEBOUNCE_MS)
+              timer.current = setTimeout(ask, DEBOUNCE_MS)
             }}
           />
         </form>

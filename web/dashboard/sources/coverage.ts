@@ -1,4 +1,4 @@
-import { STATE_LABELS } from '../../../src/core/text/state-labels.ts'
+import { STATE_LABELS } from '../../../src/core/address-labels.ts'
 import type { Balance } from '../api.ts'
 
 /** Addresses that share a state and a reason. */

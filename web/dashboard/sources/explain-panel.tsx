@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { patternLabel, STATE_LABELS } from '../../../src/core/address-labels.ts'
 import { countOf } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import type { UrlExplanation } from '../api.ts'
@@ -57,7 +58,7 @@ function AddressHistory({ explanation }: { readonly explanation: UrlExplanation 
   const { row, target, aliases, words, heldUntil, overflow } = explanation
   const heldMs = heldUntil === null ? 0 : Date.parse(heldUntil) - now.value
   const facts: readonly (readonly [name: string, value: ComponentChildren])[] = [
-    ['Rule', row?.pattern],
+    [patternLabel(row?.reason ?? null), row?.pattern],
     ['Found', row === null ? null : <DiscoveryNote row={row} discovery={words.discovery} />],
     ['First seen', moment(row?.firstSeenAt)],
     ['Last answer', row === null ? null : writeAnswer(row)],
@@ -69,7 +70,10 @@ function AddressHistory({ explanation }: { readonly explanation: UrlExplanation 
       row?.dueAt && Date.parse(row.dueAt) > now.value ? `in ${writeSpan(Date.parse(row.dueAt) - now.value)}` : null,
     ],
     ['Library', row === null ? null : row.hasPage ? 'holds its content' : 'holds no content of it'],
-    [target?.hasPage ? 'Content held by' : 'Leads to', target === null ? null : `${target.url} (${target.state})`],
+    [
+      target?.hasPage ? 'Content held by' : 'Leads to',
+      target === null ? null : `${target.url} (${STATE_LABELS[target.state]})`,
+    ],
     ['Waits', heldMs > 0 ? `its host is paused for ${writeSpan(heldMs + 999)}` : null],
     ['Also known as', aliases.map(({ url, aliasUrl }) => (url === explanation.url ? aliasUrl : url)).join(', ')],
     ['Now', describeScope(explanation)],
@@ -82,7 +86,7 @@ function AddressHistory({ explanation }: { readonly explanation: UrlExplanation 
           'Never seen in this source.'
         ) : (
           <>
-            <b class="capital">{row.state}</b>: {words.reason ?? words.state}.
+            <b class="capital">{STATE_LABELS[row.state]}</b>: {words.reason ?? words.state}.
           </>
         )}
       </p>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { STATE_LABELS } from '../../../src/core/text/state-labels.ts'
+import { STATE_LABELS } from '../../../src/core/address-labels.ts'
 import { replaceQuery } from '../route.ts'
 import { STATES, writeReason } from './coverage.ts'
 

@@ -8,3 +8,8 @@ export const STATE_LABELS = {
   failed: 'failed',
   gone: 'gone',
 } as const
+
+/** What the recorded pattern of an address is: the limit that was reached, or the rule that matched. */
+export function patternLabel(reason: string | null): string {
+  return reason === 'max-depth' || reason === 'page-cap' ? 'Limit' : 'Rule'
+}
