@@ -2,6 +2,7 @@ import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useSearchKeys } from '../../shared/search-keys.ts'
+import { useTypedQuestion } from '../../shared/typed-question.ts'
 import type { SearchPage, SourceItem, SourceList } from '../api.ts'
 import { connection } from '../live.ts'
 import { type Refusal, request } from '../request.ts'
@@ -16,16 +17,17 @@ const DEBOUNCE_MS = 120
 /** The search page. It answers while the user types, and the address of the page has the question. */
 export function Search(): JSX.Element {
   const { query } = route.value
-  const typed = useSignal(query.get('q') ?? '')
+  const { typed, type, ask } = useTypedQuestion({
+    read: () => route.value.query.get('q') ?? '',
+    write: (q) => replaceQuery({ q }),
+    delayMs: DEBOUNCE_MS,
+  })
   const found = useSignal<SearchResults | null>(null)
   const refusal = useSignal<Refusal | null>(null)
   const isBusy = useSignal(false)
   const sources = useSignal<readonly SourceItem[] | null>(null)
   const box = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
-  const timer = useRef(0)
-  /** The question that this page wrote into the address, or found there. */
-  const asked = useRef(typed.peek())
   /** Ends the latest search when another one begins. */
   const latest = useRef(new AbortController())
 
@@ -70,7 +72,6 @@ export function Search(): JSX.Element {
     addEventListener('keydown', onKey)
     return () => {
       removeEventListener('keydown', onKey)
-      clearTimeout(timer.current)
       latest.current.abort()
     }
   }, [])
@@ -78,17 +79,6 @@ export function Search(): JSX.Element {
     // Repeats a query that failed because the server was unreachable.
     if (connection.value === 'open' && refusal.peek()?.code === 'UNREACHABLE') void search(null)
   })
-  useSignalEffect(() => {
-    // The back and forward buttons change the query in the address. This runs after the next frame: by then the user may have typed more.
-    const inAddress = route.value.query.get('q') ?? ''
-    if (inAddress === asked.current) return
-    asked.current = inAddress
-    typed.value = inAddress
-  })
-  const ask = () => {
-    asked.current = typed.value.trim()
-    replaceQuery({ q: asked.current })
-  }
   useSearchKeys(box, results)
 
   return (
@@ -106,7 +96,6 @@ export function Search(): JSX.Element {
           class="search-form"
           onSubmit={(event) => {
             event.preventDefault()
-            clearTimeout(timer.current)
             ask()
           }}
         >
@@ -120,11 +109,7 @@ export function Search(): JSX.Element {
             autocomplete="off"
             spellcheck={false}
             value={typed.value}
-            onInput={(event) => {
-              typed.value = event.currentTarget.value
-              clearTimeout(timer.current)
-              timer.current = setTimeout(ask, DEBOUNCE_MS)
-            }}
+            onInput={(event) => type(event.currentTarget.value)}
           />
         </form>
         <SourceChips sources={sources.value ?? []} />

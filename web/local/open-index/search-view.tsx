@@ -1,10 +1,11 @@
-import { useSignal, useSignalEffect } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Kind } from '../../../src/core/model.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
 import { useSearchKeys } from '../../shared/search-keys.ts'
+import { useTypedQuestion } from '../../shared/typed-question.ts'
 import { ErrorBox } from '../parts/error-box.tsx'
 import { indexHref, replaceQuery, route } from '../route.ts'
 import { isReturning } from '../scroll-restoration.ts'
@@ -28,11 +29,14 @@ const HITS_PER_REQUEST = 50
 
 /** The search box, its filters and the results. */
 export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Element {
-  const typed = useSignal(query.get('q') ?? '')
+  const { typed, type, ask } = useTypedQuestion({
+    read: () => (route.value.page === 'index' ? (route.value.query.get('q') ?? '') : ''),
+    write: (q) => replaceQuery({ q }),
+    delayMs: DEBOUNCE_MS,
+  })
   const hitLimit = useSignal(HITS_PER_REQUEST)
   const box = useRef<HTMLInputElement>(null)
   const results = useRef<HTMLDivElement>(null)
-  const timer = useRef(0)
   const key = keyOf(id, query)
   useEffect(() => {
     const cached = queryResults.peek()
@@ -40,22 +44,11 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
     hitLimit.value = cached?.key === key ? Math.max(HITS_PER_REQUEST, cached.hits.length) : HITS_PER_REQUEST
     if (cached?.key !== key) void search(id, query, HITS_PER_REQUEST)
   }, [key])
-  useEffect(() => () => clearTimeout(timer.current), [])
-  useSignalEffect(() => {
-    // The back and forward buttons change the query in the address.
-    const { value } = route
-    const inAddress = value.page === 'index' ? (value.query.get('q') ?? '') : ''
-    if (inAddress !== typed.peek().trim()) typed.value = inAddress
-  })
   useSearchKeys(box, results)
   useEffect(() => {
     // When the user returns to the page, the previous position is restored instead.
     if (!isReturning()) box.current?.focus({ preventScroll: true })
   }, [])
-  const applyTyped = () => {
-    clearTimeout(timer.current)
-    replaceQuery({ q: typed.value.trim() })
-  }
   return (
     <section aria-labelledby="search-title">
       <h2 id="search-title" class="unseen">
@@ -66,7 +59,7 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
           class="search-form"
           onSubmit={(event) => {
             event.preventDefault()
-            applyTyped()
+            ask()
           }}
         >
           <input
@@ -79,11 +72,7 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
             autocomplete="off"
             spellcheck={false}
             value={typed.value}
-            onInput={(event) => {
-              typed.value = event.currentTarget.value
-              clearTimeout(timer.current)
-              timer.current = setTimeout(applyTyped, DEBOUNCE_MS)
-            }}
+            onInput={(event) => type(event.currentTarget.value)}
           />
         </form>
         <SearchFilters query={query} kinds={kinds} />
