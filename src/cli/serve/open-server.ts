@@ -18,6 +18,7 @@ import { createSharedDispatcher } from '../../library/jobs/shared-dispatcher.ts'
 import { waitUpTo } from '../../library/jobs/wait-up-to.ts'
 import type { SharedJob } from '../../library/ports/workers.ts'
 import { keepRefreshing } from '../../library/refresh/keep-refreshing.ts'
+import type { SearchInput } from '../../library/search.ts'
 import { createHttpHandler } from '../../mcp/http.ts'
 import { createMcp } from '../../mcp/server.ts'
 import type { OpenLibrary } from '../../open-library.ts'
@@ -343,7 +344,12 @@ function openApp({ config, token, library, dispatcher, analysis, log, closers }:
   })
   const system = openSystemProbe(values.library)
   closers.push(packs.close, mcp.close, handler.close, pool.close, system.close)
-  closers.push(warmSearchDuringCrawls(dispatcher.feed, pool))
+  const searchAndRender = async (input: SearchInput) => {
+    const { passages } = await pool.search(input)
+    const { renderPassages } = await import('../../http/reader/render-passages.ts')
+    await renderPassages(await library.open(), passages)
+  }
+  closers.push(warmSearchDuringCrawls(dispatcher.feed, searchAndRender))
   return createHttp({
     version: VERSION,
     library: library.open,

@@ -25,7 +25,7 @@ describe('warmSearchDuringCrawls', () => {
   test('searches once when a crawl makes progress, and not again at once', async () => {
     const feed = createFeed({ epoch: 'test', clock })
     const pool = openPool()
-    const stop = warmSearchDuringCrawls(feed, pool)
+    const stop = warmSearchDuringCrawls(feed, pool.search)
     feed.tell('log', 'job', { stream: 'server', line: 'nothing to search yet' })
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(pool.searches).toBe(0)
@@ -40,7 +40,7 @@ describe('warmSearchDuringCrawls', () => {
   test('searches again and again while a crawl makes progress, so that its chunks are indexed', async () => {
     const feed = createFeed({ epoch: 'test', clock })
     const pool = openPool()
-    const stop = warmSearchDuringCrawls(feed, pool, 1)
+    const stop = warmSearchDuringCrawls(feed, pool.search, 1)
     for (const searches of [1, 2, 3]) {
       await clock.sleep(5)
       feed.tell('progress', 'job', { visited: searches })
@@ -55,7 +55,7 @@ describe('warmSearchDuringCrawls', () => {
     const feed = createFeed({ epoch: 'test', clock })
     const running: (() => void)[] = []
     const search = () => new Promise<SearchAnswer>((resolve) => running.push(() => resolve({} as SearchAnswer)))
-    const stop = warmSearchDuringCrawls(feed, { search }, 1)
+    const stop = warmSearchDuringCrawls(feed, search, 1)
     for (let visited = 0; visited < 5; visited++) {
       feed.tell('progress', 'job', { visited })
       await clock.sleep(10)
@@ -71,11 +71,9 @@ describe('warmSearchDuringCrawls', () => {
   test('a library that cannot be searched is no failure', async () => {
     const feed = createFeed({ epoch: 'test', clock })
     let searches = 0
-    const stop = warmSearchDuringCrawls(feed, {
-      search: () => {
-        searches++
-        return Promise.reject(new Error('locked'))
-      },
+    const stop = warmSearchDuringCrawls(feed, () => {
+      searches++
+      return Promise.reject(new Error('locked'))
     })
     feed.tell('progress', 'job', { visited: 1 })
     await expect.poll(() => searches).toBe(1)

@@ -1,13 +1,13 @@
 import type { Feed } from '../../library/jobs/events/feed.ts'
-import type { SearchPool } from '../../processes/search-pool.ts'
+import type { SearchInput } from '../../library/search.ts'
 
 /** Cool-down between two warm-ups. */
-const COOLDOWN_MS = 3000
+const COOLDOWN_MS = 1000
 /** Maximum number of feed events read at once. */
 const MAX_EVENTS = 1000
 const NO_LOGS = { logs: false, jobId: null }
 /** Any question will do: what takes long is loading the modules and the model, starting the threads, and indexing new chunks. */
-const QUESTION = { query: 'how to start', limit: 1, tokens: 1 }
+const QUESTION: SearchInput = { query: 'how to start', limit: 1 }
 
 /**
  * Searches now and then while a crawl runs, so that the first search of a user does not have to load everything on a busy machine, nor to
@@ -15,7 +15,7 @@ const QUESTION = { query: 'how to start', limit: 1, tokens: 1 }
  */
 export function warmSearchDuringCrawls(
   feed: Feed,
-  pool: Pick<SearchPool, 'search'>,
+  search: (input: SearchInput) => Promise<unknown>,
   cooldownMs: number = COOLDOWN_MS,
 ): () => void {
   let after = feed.last
@@ -30,8 +30,7 @@ export function warmSearchDuringCrawls(
     if (!events.some(({ name }) => name === 'jobs' || name === 'progress')) return
     warmedAt = performance.now()
     isWarming = true
-    pool
-      .search(QUESTION)
+    search(QUESTION)
       // A user's search reports the error.
       .catch(() => undefined)
       .finally(() => {
