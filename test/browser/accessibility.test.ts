@@ -1,14 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import axe from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createHttp } from '../../src/http/app.ts'
 import type { HttpApp } from '../../src/http/ports.ts'
-import { isLong } from '../faults/bounded.ts'
 import { jobOf, openPageFixture, type PageFixture } from '../http/page-fixture.ts'
 import { page as pageOf } from '../sites/site.ts'
+import { listViolations } from './axe.ts'
 import { openChromium } from './chromium.ts'
 
 /* Checks every kind of page with axe-core, on a wide screen and a phone, in both color schemes. */
@@ -73,17 +72,6 @@ const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['/read?source=nowhere&url=x', 'This page cannot be shown'],
 ]
 
-const SCREENS = [
-  { width: 1280, colorScheme: 'light' },
-  { width: 390, colorScheme: 'dark' },
-  ...(isLong
-    ? ([
-        { width: 1280, colorScheme: 'dark' },
-        { width: 390, colorScheme: 'light' },
-      ] as const)
-    : []),
-] as const
-
 test('axe-core finds nothing on any page, wide and narrow, light and dark', async () => {
   const page = await browser.newPage()
   const found: Record<string, string[]> = {}
@@ -91,23 +79,9 @@ test('axe-core finds nothing on any page, wide and narrow, light and dark', asyn
     await page.goto('about:blank')
     await page.goto(origin + path)
     await page.getByRole('heading', { name: heading }).first().waitFor()
-    for (const { width, colorScheme } of SCREENS) {
-      await page.setViewportSize({ width, height: 900 })
-      await page.emulateMedia({ colorScheme })
-      const problems = await runAxe(page)
-      if (problems.length > 0) found[`${path}, ${width}, ${colorScheme}`] = problems
-      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(width)
-    }
+    const problems = await listViolations(page)
+    if (problems.length > 0) found[path] = problems
   }
   await page.close()
   expect(found).toEqual({})
 })
-
-/** Lists the violations. Folded parts are opened first, and the policy of the page does not apply to the debugger, which runs axe-core. */
-async function runAxe(page: Page): Promise<string[]> {
-  await page.evaluate("for (const part of document.querySelectorAll('details:not(.menu)')) part.open = true")
-  await page.evaluate(axe.source)
-  return page.evaluate<string[]>(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))",
-  )
-}
