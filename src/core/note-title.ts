@@ -24,6 +24,6 @@ export function writeNoteTitle(kind: string): string {
 export function findNoteUrl(message: string, target: string): { readonly at: number; readonly url: string } {
   const at = message.indexOf(target)
   if (at === -1) return { at, url: target }
-  const rest = /^[^\s)]*?(?=[:.,]?(?:[\s)]|$))/.exec(message.slice(at + target.length))?.[0] ?? ''
+  const rest = /^(?:\([^\s()]*\)|[^\s()])*?(?=[:.,;]?(?:[\s)]|$))/.exec(message.slice(at + target.length))?.[0] ?? ''
   return { at, url: `${target}${rest}` }
 }

@@ -75,7 +75,7 @@ describe('search', () => {
         replaceState(...state)
         history.replaceState = replaceState
         queueMicrotask(() => type('trim the w'))
-        setTimeout(() => resolve(box.value), 500)
+        requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(box.value), 100)))
       }
       type('trim the')
     })`)

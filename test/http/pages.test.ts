@@ -279,7 +279,12 @@ describe('addresses', () => {
 
   test('a skipped address shows the reason and the rule', async () => {
     const body = await get(`/url?url=${encodeURIComponent(`${fixture.origin}/blocked/007`)}`)
-    for (const part of ['left out on purpose', 'a block pattern matches its path', '/blocked/**', 'holds no content'])
+    for (const part of [
+      'not wanted, or beyond a limit',
+      'a block pattern matches its path',
+      '/blocked/**',
+      'holds no content',
+    ])
       expect(body).toContain(part)
   })
 

@@ -12,7 +12,7 @@ function itemOf(overrides: Partial<SourceItem>): SourceItem {
     ...{ id, name, url, version: null, label: name, kind: 'site', settings: { render: 'http' }, status: 'INDEXED' },
     ...{ pages: 1, chunks: 1, meaning: null, balance: createAddressCounts(createCounts({ indexed: 1 })), reasons: {} },
     ...{ lastCrawledAt: null, refresh: null, isRunning: false, isInterrupted: false, partial: null, widerScope: null },
-    ...{ crawl: null, documentation: [], waiting: [], scope: { maxDepth: null } },
+    ...{ crawl: null, documentation: [], waiting: [] },
     ...overrides,
   }
 }
@@ -38,17 +38,14 @@ describe('the status of a source in the dashboard', () => {
       verb: 'recrawl',
       body: { scope: { maxPages: null } },
     })
-    const shallow = itemOf({ scope: { maxDepth: 2 }, reasons: { 'skipped/max-depth': 125 } })
+    const shallow = itemOf({ reasons: { 'skipped/max-depth': 125 } })
     expect(describeSourceState(shallow, [])).toMatchObject({
       word: 'depth limit',
       tone: 'limit',
-      note: '125 known addresses are more than 2 links from the start, and not read.',
+      note: '125 known addresses beyond the depth limit not read. To include them, remove the source and add it again without one.',
+      needsAttention: false,
     })
-    expect(findRemedy(shallow)).toMatchObject({
-      label: 'Continue without limit',
-      verb: 'recrawl',
-      body: { scope: { maxDepth: null } },
-    })
+    expect(findRemedy(shallow)).toBeUndefined()
     const failed = itemOf({ partial: { ...counts, failed: 2 } })
     expect(describeSourceState(failed, [])).toMatchObject({
       word: 'partial',

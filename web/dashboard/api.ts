@@ -1,5 +1,5 @@
-import type { Explanation } from '../../src/core/search/explain.ts'
 import type { STATE_LABELS } from '../../src/core/address-labels.ts'
+import type { Explanation } from '../../src/core/search/explain.ts'
 
 /* Responses of the HTTP API, limited to the fields that these pages use. Timestamps are ISO 8601. */
 
@@ -224,7 +224,6 @@ export interface SourceItem {
   readonly balance: Balance
   /** Counts by `state/reason`. */
   readonly reasons: Readonly<Record<string, number>>
-  readonly scope: { readonly maxDepth: number | null }
   readonly lastCrawledAt: string | null
   /** When the source is crawled again by itself; null for never. */
   readonly refresh: {

@@ -41,7 +41,10 @@ export function useTypedQuestion({ read, write, delayMs }: AddressPort): TypedQu
   const type = (text: string) => {
     typed.value = text
     clearTimeout(timer.current)
-    timer.current = setTimeout(ask, delayMs)
+    timer.current = setTimeout(() => {
+      // Right after the back button, the address has another question than the box.
+      if (read() === asked.current) ask()
+    }, delayMs)
   }
   return { typed, type, ask }
 }

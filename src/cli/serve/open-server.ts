@@ -345,7 +345,9 @@ function openApp({ config, token, library, dispatcher, analysis, log, closers }:
   const system = openSystemProbe(values.library)
   closers.push(packs.close, mcp.close, handler.close, pool.close, system.close)
   const searchAndRender = async (input: SearchInput) => {
-    const { passages } = await pool.search(input)
+    // Services may be paid for each request.
+    const usesServices = values.embedder !== 'built-in' || values.reranker !== 'none'
+    const { passages } = await pool.search(usesServices ? { ...input, fusion: 'words' } : input)
     const { renderPassages } = await import('../../http/reader/render-passages.ts')
     await renderPassages(await library.open(), passages)
   }

@@ -7,6 +7,7 @@ import { type JobCounts, renderPage } from './layout.ts'
 import {
   type Html,
   type Row,
+  repeatsStatus,
   writeAddress,
   writeHref,
   writeMoment,
@@ -65,9 +66,4 @@ function groupRow(group: ErrorGroup): Row {
       ),
     ],
   }
-}
-
-/** Whether a detail says nothing but the status: `answered 404` */
-function repeatsStatus(detail: string, status: number | null): boolean {
-  return status !== null && detail.endsWith(`answered ${status}`)
 }

@@ -102,7 +102,7 @@ ${
       )
 }
 ${writeTable({
-  caption: html`${countOf(items.length, noteList.event)}, newest first`,
+  caption: html`${countOf(items.length, noteList.event)} on this page, newest first`,
   columns: columnsOf(noteList),
   rows: items.map((note) => noteRow(note, noteList)),
   empty: html`<p>${isFiltered ? `No ${noteList.event}s pass these filters.` : noteList.empty}</p>`,

@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
-import { NOTE_TITLES } from '../../core/note-title.ts'
 import { STATE_LABELS } from '../../core/address-labels.ts'
+import { NOTE_TITLES } from '../../core/note-title.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { isWebPageUrl } from '../../core/url/tree-url.ts'
@@ -102,6 +102,11 @@ const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info' | 'limit'>
 /** A status word in its color. `field` names the event field that the script writes here. */
 export function writePill(word: string, field = ''): Html {
   return html`<span class="${pillClass(word)}" data-field="${field}">${word}</span>`
+}
+
+/** Whether a detail says nothing but the status: `the server answered 503` */
+export function repeatsStatus(detail: string, status: number | null): boolean {
+  return status !== null && /^(?:the server )?answered \d+$/.test(detail) && detail.endsWith(` ${status}`)
 }
 
 /** The state of an address in its color. */

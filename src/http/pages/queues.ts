@@ -146,7 +146,7 @@ ${writeControls(
   links,
 )}
 ${writeTable({
-  caption: html`${countOf(items.length, 'event')} of ${writeNumber(job.events)}, newest first`,
+  caption: html`${countOf(items.length, 'event')} on this page, newest first; ${writeNumber(job.events)} altogether`,
   columns: [
     { label: 'Address', look: 'address' },
     { label: 'When', look: 'time' },

@@ -22,6 +22,7 @@ import {
   type Html,
   type Part,
   placeHref,
+  repeatsStatus,
   splitName,
   writeAddress,
   writeFacts,
@@ -92,7 +93,7 @@ function writeHistory(description: AddressDescription): Html {
 
 /** The HTTP status and its detail, unless the detail only repeats the status. */
 function writeAnswer({ status, detail }: LedgerRow): Html {
-  return html`${status ?? ''} ${detail === null || detail === `answered ${status}` ? '' : writeText(detail)}`
+  return html`${status ?? ''} ${detail === null || repeatsStatus(detail, status) ? '' : writeText(detail)}`
 }
 
 function writeKnown({ source, row, target, aliases, refusal, text, storedAnalysis }: KnownAddress): Html {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import { PAGE_CLASSES } from '../../core/model.ts'
 import { patternLabel, STATE_LABELS } from '../../core/address-labels.ts'
+import { PAGE_CLASSES } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { AddressConditions, AddressCursor, AddressEntry, Addresses } from '../../library/ports/addresses.ts'

@@ -69,11 +69,11 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
 
 /** Human-readable meaning of a state. */
 export const STATE_WORDS: Readonly<Record<LedgerState, string>> = {
-  pending: 'to be fetched',
-  leased: 'being fetched',
+  pending: 'not requested yet',
+  leased: 'a crawl is reading it',
   indexed: 'its content was indexed',
   unchanged: 'its content has not changed',
-  skipped: 'left out on purpose',
+  skipped: 'not wanted, or beyond a limit',
   failed: 'could not be fetched or read',
   gone: 'confirmed as removed',
 }

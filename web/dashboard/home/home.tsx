@@ -47,12 +47,12 @@ export function Home(): JSX.Element {
   )
 }
 
-/** Shown for an empty library, in place of its size: what to do first. */
 function writeIdleness(): string {
   if (libraryOutage.value !== null) return 'Running crawls are unknown for now.'
   return areJobsListed.value ? 'Nothing is being crawled.' : 'Asking for running crawls…'
 }
 
+/** Shown for an empty library, in place of its size: what to do first. */
 function FirstStep(): JSX.Element {
   return (
     <p class="first-step">

@@ -19,8 +19,7 @@ export function CoverageLine({ id, balance, reasons }: BarInput & { readonly id:
     const own = inScope.filter((segment) => segment.group === group)
     const [first] = own
     if (first === undefined) return []
-    const reason = group === 'unread' && own.length === 1 ? `&reason=${first.reason}` : ''
-    return [{ key: group, words: GROUP_WORDS[group], query: `state=${first.state}${reason}`, count: sumOf(own) }]
+    return [{ key: group, words: GROUP_WORDS[group], query: queryOf(own, inScope), count: sumOf(own) }]
   })
   const label = segments.map(({ words, count }) => `${writeNumber(count)} ${words}`).join(', ')
   return (
@@ -31,14 +30,29 @@ export function CoverageLine({ id, balance, reasons }: BarInput & { readonly id:
         ))}
       </div>
       <small class="coverage-counts">
-        {segments.map(({ key, words, query, count }) => (
-          <a key={key} href={`#/sources/${encodeURIComponent(id)}?${query}`}>
-            {writeNumber(count)} {words}
-          </a>
-        ))}
+        {segments.map(({ key, words, query, count }) =>
+          query === null ? (
+            <span key={key}>
+              {writeNumber(count)} {words}
+            </span>
+          ) : (
+            <a key={key} href={`#/sources/${encodeURIComponent(id)}?${query}`}>
+              {writeNumber(count)} {words}
+            </a>
+          ),
+        )}
       </small>
     </>
   )
+}
+
+/** The filter that lists exactly the addresses of a group; null if no state and reason does. */
+function queryOf(own: readonly Segment[], all: readonly Segment[]): string | null {
+  const [first] = own
+  if (first === undefined) return null
+  if (own.length === 1 && first.reason !== '') return `state=${first.state}&reason=${first.reason}`
+  const isWhole = all.every(({ state, group }) => state !== first.state || group === first.group)
+  return isWhole ? `state=${first.state}` : null
 }
 
 /** The selected segment, and the callback for a selection. */

@@ -70,6 +70,7 @@ function listSegments(balance: Balance, reasons: Readonly<Record<string, number>
 /** Words for reasons whose names say too little. */
 const REASON_WORDS: Readonly<Record<string, string>> = {
   'page-cap': 'page limit',
+  'max-depth': 'depth limit',
   'off-site': 'other sites',
   'http-server-error': 'server error',
   'http-client-error': 'request refused',

@@ -55,24 +55,23 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
   }
   const advice = widerScope?.advice ?? (documentation[0] && `add ${documentation[0]}`)
   const failed = balance.failed === 0 ? null : `${countOf(balance.failed, 'address')} could not be read.`
-  const note = advice === undefined ? failed : `${writeSentence(advice)}`
+  const deep = describeDepthLimit(item)
+  const note = advice === undefined ? (deep ?? failed) : `${writeSentence(advice)}`
   if (status === 'PENDING') {
     return { word: 'never crawled', tone: 'quiet', mark: '○', note, isBusy: false, needsAttention: true }
   }
-  const deep = item.reasons['skipped/max-depth'] ?? 0
-  if (deep > 0 && advice === undefined) return describeDepthLimit(item, deep, note)
+  // Whoever set a depth limit knows it, so it needs no attention.
+  if (deep !== null) return { ...QUIET, word: 'depth limit', tone: 'limit', mark: '◧', note, isBusy: false }
   const isNarrow = advice !== undefined
   const tone = isNarrow ? 'warn' : 'good'
   return { word: 'complete', tone, mark: '✓', note, isBusy: false, needsAttention: isNarrow }
 }
 
-/** Describes a source whose links were followed only so far. */
-function describeDepthLimit({ scope }: SourceItem, deep: number, note: string | null): SourceState {
-  const limit = scope.maxDepth === null ? 'the allowed links' : countOf(scope.maxDepth, 'link')
-  const verb = deep === 1 ? 'is' : 'are'
-  const sentence = `${countOf(deep, 'known address')} ${verb} more than ${limit} from the start, and not read.`
-  const all = note === null ? sentence : `${sentence} ${note}`
-  return { word: 'depth limit', tone: 'limit', mark: '◧', note: all, isBusy: false, needsAttention: true }
+/** What a depth limit left out. The depth of a source cannot change, because a later crawl would remove the deeper pages again. */
+function describeDepthLimit({ reasons }: SourceItem): string | null {
+  const deep = reasons['skipped/max-depth'] ?? 0
+  if (deep === 0) return null
+  return `${countOf(deep, 'known address')} beyond the depth limit not read. To include them, remove the source and add it again without one.`
 }
 
 /** Whether a job crawls a source; two versions can have the same start address. */
@@ -84,10 +83,12 @@ function isJobOf(job: CrawlItem, { id, url }: SourceItem): boolean {
 function describePartial(item: SourceItem, partial: NonNullable<SourceItem['partial']>): SourceState {
   const { unread, pending, failed, cap } = partial
   const limit = cap === null ? 'A page limit' : `The page limit of ${writeNumber(cap)}`
+  const deep = describeDepthLimit(item)
   const sentences = [
     ...(unread > 0 ? [`${limit} was reached: ${countOf(unread, 'known address')} not read.`] : []),
     ...(item.isInterrupted || pending > 0 ? [writeInterruption(item, pending)] : []),
     ...(failed > 0 ? [`${countOf(failed, 'address')} could not be read.`] : []),
+    ...(deep === null ? [] : [deep]),
   ]
   const isCapped = unread > 0
   const word = isCapped ? 'page limit' : 'partial'
@@ -125,7 +126,12 @@ export function findRemedy(item: SourceItem): SourceAction | undefined {
   if (isImported(item)) return undefined
   const { partial, status, reasons, settings, isInterrupted } = item
   if (partial !== null && partial.unread > 0) {
-    return withoutLimit({ maxPages: null })
+    return {
+      verb: 'recrawl',
+      label: 'Continue without limit',
+      title: 'Read the known addresses that the page limit left out, and what they lead to',
+      body: { scope: { maxPages: null } },
+    }
   }
   if (partial !== null && (isInterrupted || partial.pending > 0)) {
     const verb = (['refresh', 'retry'] as const).find((name) => partial.complete[0]?.path.endsWith(`/${name}`))
@@ -138,14 +144,8 @@ export function findRemedy(item: SourceItem): SourceAction | undefined {
   if (partial !== null && partial.failed > 0) {
     return { verb: 'retry', label: 'Retry', title: `Retry the failed addresses (${partial.failed})` }
   }
-  if (partial === null && (reasons['skipped/max-depth'] ?? 0) > 0) return withoutLimit({ maxDepth: null })
   if (status === 'ERROR') return { verb: 'recrawl', label: 'Try again', title: 'Crawl it again' }
   return status === 'PENDING' ? { verb: 'recrawl', label: 'Crawl', title: 'Crawl it for the first time' } : undefined
-}
-
-function withoutLimit(scope: Readonly<Record<string, null>>): SourceAction {
-  const title = 'Read all known addresses, and what they lead to'
-  return { verb: 'recrawl', label: 'Continue without limit', title, body: { scope } }
 }
 
 /** The action that ends the pause of a host: its crawl goes on, or a new one requests what is left. */
