@@ -1,11 +1,11 @@
-import { LateBindings } from './bindings.ts'
+import { LateBindings, unionOf } from './bindings.ts'
 import { awaitType } from './code-scope.ts'
 import { constraintOf, defaultOf } from './evaluate-type.ts'
 import { canDecide } from './infer-types.ts'
 import { resultOf } from './look-up.ts'
 import { arityOf, isRest, parametersOf, tupleOf } from './signatures.ts'
 import { field, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
-import { type Bindings, FREE, type Resolver, type Signature, type Type, unionOf } from './types.ts'
+import { type Bindings, FREE, type Resolver, type Signature, type Type } from './types.ts'
 
 /** A call in the checked code. */
 export interface Call {

@@ -1,4 +1,4 @@
-import { LateBindings } from './bindings.ts'
+import { LateBindings, unionOf } from './bindings.ts'
 import { findPath, importFrom } from './find-names.ts'
 import { languageType } from './language-types.ts'
 import { resultOf } from './look-up.ts'
@@ -18,7 +18,6 @@ import {
   type Resolver,
   type Scope,
   type Type,
-  unionOf,
 } from './types.ts'
 
 /** Evaluates a written type. */
@@ -215,7 +214,11 @@ function evaluateConditional(resolver: Resolver, node: SyntaxNode, scope: Scope,
   if (inner instanceof LateBindings) for (const name of names) inner.set(name, anything)
   const types = branches.flatMap((one) => {
     if (one === undefined) return []
-    return [resolver.evaluate(one, scope, one === consequence ? inner : bindings)]
+    const given = one === consequence ? inner : bindings
+    // `A ? B : C ? D : E` is one choice of three.
+    const isNext = one === alternative && one.type === 'conditional_type'
+    if (isTrue !== undefined || isNext) return [resolver.evaluate(one, scope, given)]
+    return [resolver.evaluateChoice(one, scope, given)]
   })
   return unionOf(types)
 }

@@ -1,4 +1,4 @@
-import { withThis } from './bindings.ts'
+import { unionOf, withThis } from './bindings.ts'
 import { findExport, findPath, listExports } from './find-names.ts'
 import { hasLanguageMember, languageType } from './language-types.ts'
 import { childOf, field, fields, has, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
@@ -93,8 +93,7 @@ function lookUpAny(resolver: Resolver, parts: readonly Type[], name: string, sel
   if (first !== undefined) {
     // If it can be something else too, its parameters are not certain.
     const isOpen = self === undefined && results.some(({ state }) => state === 'unknown' || state === 'outside')
-    const type = (): Type =>
-      found.length === 1 ? first.type() : { kind: 'union', parts: found.map((one) => one.type()) }
+    const type = (): Type => (found.length === 1 ? first.type() : unionOf(found.map((one) => one.type())))
     return { ...first, type: isOpen ? () => ({ kind: 'open', base: type() }) : type }
   }
   const open = results.find(({ state }) => state === 'unknown') ?? results.find(({ state }) => state === 'outside')

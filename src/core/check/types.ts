@@ -142,15 +142,6 @@ export function lost(why: string): Type {
   return { kind: 'lost', why }
 }
 
-/** One of several types. */
-export function unionOf(types: readonly Type[]): Type {
-  const parts = types.flatMap((type) => (type.kind === 'union' ? type.parts : [type]))
-  const some = parts.filter(({ kind }) => kind !== 'nothing')
-  const [only] = some
-  if (only === undefined) return NOTHING
-  return some.length === 1 ? only : { kind: 'union', parts: some }
-}
-
 /** Where something is declared. */
 export interface DeclaredAt {
   readonly package: PackageInfo
@@ -190,6 +181,8 @@ export interface Resolver {
   evaluate(node: SyntaxNode, scope: Scope, bindings: Bindings): Type
   /** Evaluates what an alias stands for. Recursion is limited. */
   evaluateAlias(value: SyntaxNode, scope: Scope, bindings: Bindings): Type
+  /** Evaluates a branch of a condition that cannot be decided. Nesting is limited. */
+  evaluateChoice(node: SyntaxNode, scope: Scope, bindings: Bindings): Type
   /** A type that is evaluated when it is first asked for. */
   defer(evaluate: () => Type): () => Type
   /** The type of the value that an entity has; undefined if the name is not known. */
