@@ -114,8 +114,8 @@ export function findExport(
   step = 0,
   seen: Set<Scope> = new Set(),
 ): Entity | 'unknown' | 'missing' {
-  if (step > MAX_STEPS || resolver.isExhausted()) return 'unknown'
   if (seen.has(scope)) return 'missing'
+  if (step > MAX_STEPS || resolver.isExhausted()) return 'unknown'
   seen.add(scope)
   for (const entry of scope.exports) {
     if (entry.name !== name) continue
