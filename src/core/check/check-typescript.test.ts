@@ -339,9 +339,13 @@ describe('generics', () => {
   test('a rest parameter that is a tuple has as many arguments as items', () => {
     const types = `
       export declare function f(name: string, ...rest: [a: { x: 1 }, b?: { y: 1 }]): void
-      export declare function g(...rest: [1, ...2[]]): void`
-    const code = "import { f, g } from 'p'\nf('n', { x: 1 }, { y: 1 }); g(1, 2, 3)\nf('n')\nf('n', { y: 1 }, 2)\ng()"
-    expect(check({ p: types }, code)).toEqual(['3 f(): missing', '4 y: missing, x', '5 g(): missing'])
+      export declare function g(...rest: [1, ...2[]]): void
+      export declare function h(...rest: [one: { x: 1 }, ...more: { y: 1 }[], last: { z: 1 }]): void`
+    const code =
+      "import { f, g, h } from 'p'\nf('n', { x: 1 }, { y: 1 }); g(1, 2, 3); h({ x: 1 }, { z: 1 }); h({ x: 1 }, { y: 1 }, { y: 1 }, { z: 1 })\nf('n')\nf('n', { y: 1 }, 2)\ng(); h({ x: 1 }); h({ z: 1 }, {})"
+    expect(check({ p: types }, code)).toEqual([
+      ...['3 f(): missing', '4 y: missing, x', '5 g(): missing', '5 h(): missing', '5 z: missing, x'],
+    ])
   })
 
   test('a type parameter that no argument can decide has its default', () => {
@@ -357,6 +361,18 @@ describe('generics', () => {
       store((n) => n).end; store((n) => n).emd`
     const expected = ['2 create().gett: missing, get', "2 create({ url: 'a', near: { port: 1 } }).gett: missing, get"]
     expect(check({ p: types }, code)).toEqual([...expected, '4 store((n) => n).emd: missing, end'])
+  })
+
+  test('a type that is named through a value has the members of its objects', () => {
+    const types = {
+      'index.d.ts':
+        "import { Core } from './core.js'\ndeclare const p: typeof Core & { new (): Core }\nexport default p",
+      'core.d.ts': `export declare class Core {} interface Plug { watts: number } declare namespace Plug { interface Pin {} }
+        declare class Lamp { light(): void } export declare namespace Core { export { Plug, Lamp } }`,
+    }
+    const code =
+      "import p from 'p'\nconst plug: p.Plug = load(); plug.watts\nconst lamp: p.Lamp = load(); lamp.light; lamp.ligth"
+    expect(check({ p: types }, code)).toEqual(['2 plug.watts: unknown', '3 lamp.ligth: missing, light'])
   })
 
   test('what a condition infers can be anything', () => {

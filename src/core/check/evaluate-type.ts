@@ -3,6 +3,7 @@ import { findPath, importFrom } from './find-names.ts'
 import { languageType } from './language-types.ts'
 import { resultOf } from './look-up.ts'
 import { evaluateFiltered, evaluateLookup, evaluateMapped, evaluateRecord, isMapped } from './mapped-types.ts'
+import { isRestItem } from './signatures.ts'
 import { childOf, field, flatten, named, type SyntaxNode, textOf, typeChild, unquote } from './syntax-tree.ts'
 import {
   type Bindings,
@@ -103,7 +104,12 @@ function evaluateLiteral(node: SyntaxNode): Type {
 
 function evaluateTuple(node: SyntaxNode, evaluate: (one: SyntaxNode | undefined) => Type): Type {
   const items = named(node)
-  const item = () => unionOf(items.map((one) => evaluate(field(one, 'type') ?? one)))
+  const evaluateItem = (one: SyntaxNode): Type => {
+    const type = evaluate(field(one, 'type') ?? one)
+    if (!isRestItem(one)) return type
+    return type.kind === 'array' ? type.item() : FREE
+  }
+  const item = () => unionOf(items.map(evaluateItem))
   const isEmpty = items.length === 0
   return isEmpty || items.some(({ type }) => !/^(?:optional|rest)_/.test(type))
     ? { kind: 'array', item, isEmpty }
@@ -250,7 +256,13 @@ function decideCondition(resolver: Resolver, node: SyntaxNode, scope: Scope, bin
 
 /** The type that an entity names. */
 export function typeOfEntity(resolver: Resolver, entity: Entity, args: readonly (() => Type)[]): Type {
-  if (entity.kind === 'value') return entity.type
+  if (entity.kind === 'value') {
+    const { type } = entity
+    // Of a member that is a class, the name stands for its objects.
+    return type.kind === 'entity'
+      ? typeOfEntity(resolver, { kind: 'declared', declarations: type.declarations }, args)
+      : type
+  }
   if (entity.kind === 'module') return { kind: 'module', scope: entity.scope }
   const types = entity.declarations.filter(({ kind }) => TYPES.has(kind))
   const [first] = types
