@@ -256,13 +256,7 @@ function decideCondition(resolver: Resolver, node: SyntaxNode, scope: Scope, bin
 
 /** The type that an entity names. */
 export function typeOfEntity(resolver: Resolver, entity: Entity, args: readonly (() => Type)[]): Type {
-  if (entity.kind === 'value') {
-    const { type } = entity
-    // Of a member that is a class, the name stands for its objects.
-    return type.kind === 'entity'
-      ? typeOfEntity(resolver, { kind: 'declared', declarations: type.declarations }, args)
-      : type
-  }
+  if (entity.kind === 'value') return entity.type
   if (entity.kind === 'module') return { kind: 'module', scope: entity.scope }
   const types = entity.declarations.filter(({ kind }) => TYPES.has(kind))
   const [first] = types

@@ -152,7 +152,13 @@ export interface DeclaredAt {
 
 /** Result of looking up a member. */
 export type Lookup =
-  | { readonly state: 'found'; readonly type: () => Type; readonly at: DeclaredAt | undefined }
+  /** `entity`: what a module or namespace exports under this name, which can also be a type. */
+  | {
+      readonly state: 'found'
+      readonly type: () => Type
+      readonly at: DeclaredAt | undefined
+      readonly entity?: Entity
+    }
   /** `isShared`: one of the declarations that lack it is for all modules, so that every package may add members. */
   | { readonly state: 'missing'; readonly isShared?: boolean }
   | { readonly state: 'unknown'; readonly why: string }
