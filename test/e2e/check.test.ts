@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -40,6 +41,25 @@ test('check names what is not in the locked version, and the version of the libr
     '',
   ])
   expect(stderr).toContain('1 file, 4 names looked up: 2 exist, 2 not in this version, 0 unknown')
+})
+
+test('of a package that is not installed, check accepts what its API page says is exported', async () => {
+  const types = `
+interface Current { color: string }
+export interface Options extends Current { watts?: number }
+export declare function light(options?: Options): void
+`
+  install('1.0.0', types)
+  await sandbox.runInProcess(['deps', 'app', '--add'])
+  rmSync(sandbox.path('app/node_modules'), { recursive: true })
+  sandbox.write({ 'app/src/a.ts': "import { light, Options, Current, watts } from 'lamp'\n" })
+  const { places } = JSON.parse((await check('app/src/a.ts', '--all', '--json')).stdout)
+  expect(places.map((one: { name: string; verdict: string }) => [one.name, one.verdict])).toEqual([
+    ['light', 'exists'],
+    ['Options', 'exists'],
+    ['Current', 'unknown'],
+    ['watts', 'unknown'],
+  ])
 })
 
 test('check reads folders and the code blocks of Markdown, and says what it does not know', async () => {

@@ -8,8 +8,17 @@ const MAX_DEPTH = 6
 
 /** Whether an API page describes a symbol only because others are made of it. */
 export function isInternal({ doc }: ComparedSymbol): boolean {
-  return doc.includes('**Not exported.**')
+  return doc.includes(NOT_EXPORTED)
 }
+
+/** Whether the line of an API page, from 1, is the heading of a name that the module exports. */
+export function isExportedAt(lines: readonly string[], line: number): boolean {
+  if (lines[line - 1]?.startsWith('## ') !== true) return false
+  const end = lines.findIndex((text, i) => i >= line && /^#{2,3} /.test(text))
+  return !lines.slice(line, end < 0 ? lines.length : end).includes(NOT_EXPORTED)
+}
+
+const NOT_EXPORTED = '**Not exported.**'
 
 /**
  * Gives the members of types that are not exported to the exported types that inherit from them or are made of them. So

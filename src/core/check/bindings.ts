@@ -1,5 +1,5 @@
 import type { SyntaxNode } from './syntax-tree.ts'
-import { type Bindings, NO_BINDINGS, type Type } from './types.ts'
+import { type Bindings, NO_BINDINGS, NOTHING, type Type } from './types.ts'
 
 /** Binds names to types that are evaluated when they are first asked for. Most parameters of a generic are never needed. */
 export class LateBindings implements Bindings {
@@ -14,6 +14,11 @@ export class LateBindings implements Bindings {
 
   set(name: string, type: () => Type): void {
     this.#types.set(name, type)
+  }
+
+  /** The names that are bound here. */
+  get names(): Iterable<string> {
+    return this.#types.keys()
   }
 
   get(name: string): Type | undefined {
@@ -39,3 +44,57 @@ export function withThis(bindings: Bindings, self: Type): Bindings {
 }
 
 const known = new WeakMap<Bindings, WeakMap<Type, LateBindings>>()
+
+type Instance = Type & { readonly kind: 'instance' }
+
+/** One of several types. Chains of calls would multiply the parts, so each type is one part, whatever its arguments are. */
+export function unionOf(types: readonly Type[]): Type {
+  const parts = new Set(types.flatMap((type) => (type.kind === 'union' ? type.parts : [type])))
+  parts.delete(NOTHING)
+  if (parts.size > 1) mergeInstances(parts)
+  const [only] = parts
+  if (only === undefined) return NOTHING
+  return parts.size === 1 ? only : { kind: 'union', parts: [...parts] }
+}
+
+/** Replaces `A<B> | A<C>` by `A<B | C>`, which has at least the same members. */
+function mergeInstances(parts: Set<Type>): void {
+  const groups = new Map<unknown, Instance[]>()
+  for (const part of parts) {
+    if (part.kind !== 'instance') continue
+    const [first] = part.declarations
+    const group = groups.get(first)
+    if (group === undefined) groups.set(first, [part])
+    else group.push(part)
+  }
+  for (const [first, ...others] of groups.values()) {
+    if (first === undefined || others.length === 0) continue
+    for (const one of [first, ...others]) parts.delete(one)
+    parts.add({
+      ...first,
+      bindings: joinBindings(
+        first.bindings,
+        others.map(({ bindings }) => bindings),
+      ),
+    })
+  }
+}
+
+/** Bindings of a type to the arguments that any of its instances has. */
+function joinBindings(first: Bindings, others: readonly Bindings[]): Bindings {
+  if (!(first instanceof LateBindings)) return first
+  const all = [first, ...others]
+  const joined = new LateBindings()
+  for (const name of first.names) {
+    let known: { readonly parts: readonly (Type | undefined)[]; readonly type: Type } | undefined
+    joined.set(name, () => {
+      const given = all.map((one) => one.get(name))
+      // The same types give the same object, because what is known about a type is kept by it.
+      if (known === undefined || given.some((one, i) => one !== known?.parts[i])) {
+        known = { parts: given, type: unionOf(given.flatMap((one) => one ?? [])) }
+      }
+      return known.type
+    })
+  }
+  return joined
+}

@@ -1,11 +1,11 @@
-import { LateBindings } from './bindings.ts'
+import { LateBindings, unionOf } from './bindings.ts'
 import { awaitType } from './code-scope.ts'
 import { constraintOf, defaultOf } from './evaluate-type.ts'
 import { canDecide } from './infer-types.ts'
 import { resultOf } from './look-up.ts'
-import { arityOf, isRest, parametersOf, tupleOf } from './signatures.ts'
+import { arityOf, isRest, isRestItem, parametersOf, tupleOf } from './signatures.ts'
 import { field, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
-import { type Bindings, FREE, type Resolver, type Signature, type Type, unionOf } from './types.ts'
+import { type Bindings, FREE, type Resolver, type Signature, type Type } from './types.ts'
 
 /** A call in the checked code. */
 export interface Call {
@@ -71,8 +71,10 @@ export function parameterType(resolver: Resolver, { node, scope, bindings }: Sig
   if (parameter === undefined) return FREE
   const annotation = field(parameter, 'type')
   if (annotation === undefined) return FREE
-  const item = isRest(parameter) ? tupleOf(parameter)?.[index - parameters.length + 1] : undefined
-  if (item !== undefined && !/^\.\.\./.test(textOf(item))) {
+  const items = isRest(parameter) ? (tupleOf(parameter) ?? []) : []
+  const at = index - parameters.length + 1
+  const item = items[at]
+  if (item !== undefined && !items.slice(0, at + 1).some(isRestItem)) {
     return resolver.evaluate(field(item, 'type') ?? item, scope, bindings)
   }
   const type = resolver.evaluate(annotation, scope, bindings)

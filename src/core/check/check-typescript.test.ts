@@ -284,13 +284,68 @@ describe('modules', () => {
   })
 })
 
+describe('CommonJS modules', () => {
+  test('require has the names of the CommonJS module, import those of the ECMAScript module', () => {
+    const exports = { import: './index.mjs', require: './index.cjs' }
+    const q = {
+      'package.json': JSON.stringify({ name: 'q', version: '1.0.0', exports }),
+      'index.d.mts': 'export declare const both: 1; export declare const here: 1; export default class Q {}',
+      'index.d.cts':
+        'export declare const both: 1; export declare const there: 1; export default class Q { static make(): void }',
+    }
+    const code = "const { both, there, here } = require('q')\nconst Q = require('q'); new Q(); Q.make(); Q.mak()"
+    expect(check({ q }, code)).toEqual(['1 here: missing, there', '2 Q.mak: missing, make'])
+    expect(check({ q }, "import { both, here, there } from 'q'")).toEqual(['1 there: missing, here'])
+  })
+})
+
+describe('objects', () => {
+  test('an object is no function; types with a signature or an unknown base can be called', () => {
+    const types = `
+      interface Gone<T> { readonly moved: T } export declare const Lamp: Gone<'to lamp/all'>
+      interface Made { new (): Gone<1> } interface Called { (): void } export declare const a: Made; export declare const b: Called
+      interface Any extends Function {} export declare const c: Any`
+    const code = "import { Lamp, a, b, c } from 'p'\nnew Lamp({}); Lamp()\nnew a().moved; a(); new b(); c(); new c()"
+    expect(check({ p: types }, code)).toEqual(['2 new Lamp(): missing', '2 Lamp(): missing'])
+  })
+})
+
 describe('generics', () => {
+  test('a chain of calls with several overloads does not multiply its types', () => {
+    const types = `
+      export interface Chain<I, O> {
+        add<T>(value: T): Chain<I | T, O>; add<T>(value: T, text?: string): Chain<[I, T], O>
+        add<T>(value: T, more?: number): Chain<I, [O, T]>; end(): { done: I; rest: O } }
+      export declare const chain: Chain<{ first: 1 }, 2>`
+    const calls = '.add(1)'.repeat(40)
+    expect(check({ p: types }, `import { chain } from 'p'\nchain${calls}.end().done\nchain${calls}.emd`)).toEqual([
+      `3 …${`chain${calls}.emd`.slice(-60)}: missing, end`,
+    ])
+  })
+
+  test('what deeply nested conditions decide is unknown; the other branches have their names', () => {
+    const types = `
+      type A<T> = T extends 1 ? { one: 1 } : T extends 2 ? { two: 1 } : B<T>; type B<T> = T extends { b: 1 } ? { three: 1 } : C<T>
+      type C<T> = T extends { c: 1 } ? { four: 1 } : D<T>; type D<T> = T extends { d: 1 } ? { five: 1 } : { six: 1 }
+      type E<T> = T extends 1 ? { one: 1 } : T extends { e: 1 } ? { two: 1 } : { three: 1 }
+      export declare function a<T>(value: T): A<T>; export declare function e<T>(value: T): E<T>`
+    const code =
+      "import { a, e } from 'p'\nconst v = a({}); v.one; v.two; v.three\nv.four; v.five; v.seven\ne({}).two; e({}).four"
+    expect(check({ p: types }, code)).toEqual([
+      ...['3 v.four: unknown', '3 v.five: unknown', '3 v.seven: unknown', '4 e({}).four: missing'],
+    ])
+  })
+
   test('a rest parameter that is a tuple has as many arguments as items', () => {
     const types = `
       export declare function f(name: string, ...rest: [a: { x: 1 }, b?: { y: 1 }]): void
-      export declare function g(...rest: [1, ...2[]]): void`
-    const code = "import { f, g } from 'p'\nf('n', { x: 1 }, { y: 1 }); g(1, 2, 3)\nf('n')\nf('n', { y: 1 }, 2)\ng()"
-    expect(check({ p: types }, code)).toEqual(['3 f(): missing', '4 y: missing, x', '5 g(): missing'])
+      export declare function g(...rest: [1, ...2[]]): void
+      export declare function h(...rest: [one: { x: 1 }, ...more: { y: 1 }[], last: { z: 1 }]): void`
+    const code =
+      "import { f, g, h } from 'p'\nf('n', { x: 1 }, { y: 1 }); g(1, 2, 3); h({ x: 1 }, { z: 1 }); h({ x: 1 }, { y: 1 }, { y: 1 }, { z: 1 })\nf('n')\nf('n', { y: 1 }, 2)\ng(); h({ x: 1 }); h({ z: 1 }, {})"
+    expect(check({ p: types }, code)).toEqual([
+      ...['3 f(): missing', '4 y: missing, x', '5 g(): missing', '5 h(): missing', '5 z: missing, x'],
+    ])
   })
 
   test('a type parameter that no argument can decide has its default', () => {
@@ -306,6 +361,18 @@ describe('generics', () => {
       store((n) => n).end; store((n) => n).emd`
     const expected = ['2 create().gett: missing, get', "2 create({ url: 'a', near: { port: 1 } }).gett: missing, get"]
     expect(check({ p: types }, code)).toEqual([...expected, '4 store((n) => n).emd: missing, end'])
+  })
+
+  test('a type that is named through a value has the members of its objects', () => {
+    const types = {
+      'index.d.ts':
+        "import { Core } from './core.js'\ndeclare const p: typeof Core & { new (): Core }\nexport default p",
+      'core.d.ts': `export declare class Core {} interface Plug { watts: number } declare namespace Plug { interface Pin {} }
+        declare class Lamp { light(): void } export declare namespace Core { export { Plug, Lamp } }`,
+    }
+    const code =
+      "import p from 'p'\nconst plug: p.Plug = load(); plug.watts; plug.wats\nconst lamp: p.Lamp = load(); lamp.light; lamp.ligth"
+    expect(check({ p: types }, code)).toEqual(['2 plug.wats: missing, watts', '3 lamp.ligth: missing, light'])
   })
 
   test('what a condition infers can be anything', () => {

@@ -31,8 +31,8 @@ export function checkTypeScript(
   resolver.start(types)
   const imports = new CodeImports(resolver, module, problemOf, report)
   // All modules are opened first, because they can add members to each other.
-  for (const [, specifier = ''] of root.source.matchAll(SPECIFIERS)) {
-    const opened = imports.open(specifier)
+  for (const [text, specifier = ''] of root.source.matchAll(SPECIFIERS)) {
+    const opened = imports.open(specifier, text.startsWith('require'))
     if (opened !== undefined && 'why' in opened && opened.verdict === 'unknown') {
       resolver.missingPackages.add(packageNameOf(specifier))
     }

@@ -1,3 +1,4 @@
+import { unionOf } from './bindings.ts'
 import { type Call, callbackParameter, languageCall, promisedBy, resolveCall } from './call-types.ts'
 import type { CodeImports } from './code-imports.ts'
 import { awaitType, type CodeScope } from './code-scope.ts'
@@ -18,7 +19,6 @@ import {
   type Scope,
   type Signature,
   type Type,
-  unionOf,
 } from './types.ts'
 
 /** Names longer than this are shortened in findings. */
@@ -194,7 +194,7 @@ export class ExpressionChecker {
       return { kind: 'promise', value: () => this.#imports.typeOf(specifier, '*') }
     }
     if (specifier !== undefined && textOf(called) === 'require' && !scope.has('require')) {
-      if (this.#isChecked(node)) this.#imports.check(specifier, '*', node)
+      if (this.#isChecked(node)) this.#imports.check(specifier, '*', node, true)
       return this.#imports.typeOfRequired(specifier)
     }
     const known = this.#callLanguage(called, node, scope)
@@ -231,7 +231,7 @@ export class ExpressionChecker {
     const signatures = this.#signatures(isOpen ? callee.base : callee, isNew)
     if (signatures === undefined || signatures.length === 0) {
       if (callee.kind === 'free' || callee.kind === 'outside' || callee.kind === 'open') return FREE
-      if (callee.kind === 'module') return this.#reportModuleCall(node, callee, isNew)
+      if (this.#isNoFunction(callee, isNew)) return this.#reportNoFunction(node, callee, isNew)
       const unknown = callee.kind === 'lost' ? callee : lost('it is not known how it is called')
       for (const arg of args) this.give(arg, unknown, scope)
       return unknown
@@ -252,14 +252,24 @@ export class ExpressionChecker {
   }
 
   /** An ECMAScript module is no function. A CommonJS module may be one, even if its declarations do not say so. */
-  #reportModuleCall(node: SyntaxNode, { scope }: Type & { readonly kind: 'module' }, isNew: boolean): Type {
-    if (!scope.module.package.isEsmOnly) return lost('it is not known how it is called')
+  #isNoFunction(callee: Type, isNew: boolean): boolean {
+    if (callee.kind === 'module') return callee.scope.module.package.isEsmOnly
+    // What can only be called is also constructed by old code.
+    return (
+      callee.kind === 'instance' &&
+      !callee.declarations.some(({ scope }) => scope.module.isCode) &&
+      [isNew, !isNew].every((one) => this.#resolver.signatures(callee, one)?.length === 0)
+    )
+  }
+
+  /** Reports a call of something that is no function. */
+  #reportNoFunction(node: SyntaxNode, callee: Type, isNew: boolean): Type {
     const called = field(node, isNew ? 'constructor' : 'function') ?? node
     const name = `${isNew ? 'new ' : ''}${shorten(called)}()`
-    const why = `${shorten(called)} is a module and no function`
+    const why = `${shorten(called)} is ${callee.kind === 'module' ? 'a module' : 'an object'} and no function`
     const place = { line: called.row + 1, column: called.column + 1, module: null }
     if (this.#isChecked(node)) {
-      const at = locate(scope.module.root, scope)
+      const at = locateType(callee)
       this.#report({ kind: 'call', name, ...place, verdict: 'missing', at, nearest: undefined, why })
     }
     return lost(why)

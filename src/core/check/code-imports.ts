@@ -37,7 +37,7 @@ export class CodeImports {
   }
 
   /** Opens the module of an import: its declarations, or why there are none; undefined for modules of no package. */
-  open(specifier: string): Scope | Unopened | undefined {
+  open(specifier: string, isRequired: boolean = false): Scope | Unopened | undefined {
     if (!isPackage(specifier)) return undefined
     const name = packageNameOf(specifier)
     const { graph } = this.#resolver
@@ -47,7 +47,7 @@ export class CodeImports {
     const problem = this.#problemOf(name, info?.version)
     if (problem !== undefined) return { verdict: 'unknown', why: problem }
     if (info === undefined && types === undefined) return { verdict: 'unknown', why: `${name} is not installed` }
-    const scope = graph.open(specifier, this.#module)
+    const scope = graph.open(specifier, this.#module, isRequired)
     if (scope !== undefined) return scope
     if (info !== undefined && graph.lacksModule(specifier, info)) {
       return { verdict: 'missing', why: `${name} ${info.version} has no module ${specifier}` }
@@ -56,8 +56,8 @@ export class CodeImports {
   }
 
   /** Reports one imported name. */
-  check(specifier: string, name: string, node: SyntaxNode): void {
-    const scope = this.open(specifier)
+  check(specifier: string, name: string, node: SyntaxNode, isRequired: boolean = false): void {
+    const scope = this.open(specifier, isRequired)
     if (scope === undefined) return
     const label = name === '*' || name === 'default' ? specifier : name
     if ('why' in scope) return void this.#add(specifier, label, node, scope.verdict, { why: scope.why })
@@ -102,7 +102,7 @@ export class CodeImports {
 
   /** The type of `require('…')`: some declarations have a default export where the module is that value. */
   typeOfRequired(specifier: string): Type {
-    const scope = this.open(specifier)
+    const scope = this.open(specifier, true)
     if (scope === undefined) return FREE
     if ('why' in scope) return lost(scope.why)
     const whole = this.#whole(scope)

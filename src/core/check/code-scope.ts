@@ -1,3 +1,4 @@
+import { unionOf } from './bindings.ts'
 import { lost, type Type } from './types.ts'
 
 /** The names that a block of the checked code declares. */
@@ -58,11 +59,11 @@ function memoize(type: () => Type): () => Type {
 export function awaitType(type: Type, promisedBy: (type: Type) => Type | undefined): Type {
   const awaitPart = (part: Type) => awaitType(part, promisedBy)
   if (type.kind === 'promise') return awaitPart(type.value())
-  if (type.kind === 'union') return { kind: 'union', parts: type.parts.map(awaitPart) }
+  if (type.kind === 'union') return unionOf(type.parts.map(awaitPart))
   if (type.kind === 'open') return { kind: 'open', base: awaitPart(type.base) }
   if (type.kind === 'intersection') {
     const promises = type.parts.filter(({ kind }) => kind === 'promise')
-    if (promises.length > 0) return { kind: 'union', parts: promises.map(awaitPart) }
+    if (promises.length > 0) return unionOf(promises.map(awaitPart))
   }
   return promisedBy(type) ?? type
 }

@@ -1,8 +1,9 @@
-import { LateBindings } from './bindings.ts'
+import { LateBindings, unionOf } from './bindings.ts'
 import { findPath, importFrom } from './find-names.ts'
 import { languageType } from './language-types.ts'
 import { resultOf } from './look-up.ts'
 import { evaluateFiltered, evaluateLookup, evaluateMapped, evaluateRecord, isMapped } from './mapped-types.ts'
+import { isRestItem } from './signatures.ts'
 import { childOf, field, flatten, named, type SyntaxNode, textOf, typeChild, unquote } from './syntax-tree.ts'
 import {
   type Bindings,
@@ -18,7 +19,6 @@ import {
   type Resolver,
   type Scope,
   type Type,
-  unionOf,
 } from './types.ts'
 
 /** Evaluates a written type. */
@@ -104,7 +104,12 @@ function evaluateLiteral(node: SyntaxNode): Type {
 
 function evaluateTuple(node: SyntaxNode, evaluate: (one: SyntaxNode | undefined) => Type): Type {
   const items = named(node)
-  const item = () => unionOf(items.map((one) => evaluate(field(one, 'type') ?? one)))
+  const evaluateItem = (one: SyntaxNode): Type => {
+    const type = evaluate(field(one, 'type') ?? one)
+    if (!isRestItem(one)) return type
+    return type.kind === 'array' ? type.item() : FREE
+  }
+  const item = () => unionOf(items.map(evaluateItem))
   const isEmpty = items.length === 0
   return isEmpty || items.some(({ type }) => !/^(?:optional|rest)_/.test(type))
     ? { kind: 'array', item, isEmpty }
@@ -215,7 +220,11 @@ function evaluateConditional(resolver: Resolver, node: SyntaxNode, scope: Scope,
   if (inner instanceof LateBindings) for (const name of names) inner.set(name, anything)
   const types = branches.flatMap((one) => {
     if (one === undefined) return []
-    return [resolver.evaluate(one, scope, one === consequence ? inner : bindings)]
+    const given = one === consequence ? inner : bindings
+    // `A ? B : C ? D : E` is one choice of three.
+    const isNext = one === alternative && one.type === 'conditional_type'
+    if (isTrue !== undefined || isNext) return [resolver.evaluate(one, scope, given)]
+    return [resolver.evaluateChoice(one, scope, given)]
   })
   return unionOf(types)
 }

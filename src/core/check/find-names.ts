@@ -103,7 +103,8 @@ function findInside(resolver: Resolver, entity: Entity, name: string, step: numb
 
 function valueEntity(resolver: Resolver, type: Type, name: string): Entity | 'unknown' {
   const found = resolver.lookUp(type, name)
-  return found.state === 'found' ? { kind: 'value', type: found.type(), at: found.at } : 'unknown'
+  if (found.state !== 'found') return 'unknown'
+  return found.entity ?? { kind: 'value', type: found.type(), at: found.at }
 }
 
 /** Finds a name that a scope exports. */
@@ -114,8 +115,8 @@ export function findExport(
   step = 0,
   seen: Set<Scope> = new Set(),
 ): Entity | 'unknown' | 'missing' {
-  if (step > MAX_STEPS || resolver.isExhausted()) return 'unknown'
   if (seen.has(scope)) return 'missing'
+  if (step > MAX_STEPS || resolver.isExhausted()) return 'unknown'
   seen.add(scope)
   for (const entry of scope.exports) {
     if (entry.name !== name) continue

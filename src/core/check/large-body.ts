@@ -8,7 +8,7 @@ const MIN_CHARS = 30_000
 const MEMBER = /^(?:readonly\s+)?([\w$]+)\??\s*([(<:])/
 
 /** The bracket that opens a body, not one of a small type such as the default of a type parameter: `<T = { a: 1 }>`. */
-const BODY = /\{(?![^{}\n]*\}\s*[>,=&|])/
+const BODY = /\{(?![^{}]{0,300}\}\s*[>,=&|])/
 
 /**
  * Parses a declaration. The members of a large interface or object type are parsed when they are looked into: clients of databases have

@@ -1,4 +1,4 @@
-import { withThis } from './bindings.ts'
+import { unionOf, withThis } from './bindings.ts'
 import { findExport, findPath, listExports } from './find-names.ts'
 import { hasLanguageMember, languageType } from './language-types.ts'
 import { childOf, field, fields, has, named, type SyntaxNode, textOf, unquote } from './syntax-tree.ts'
@@ -75,12 +75,12 @@ function lookUpOwn(resolver: Resolver, type: Type, name: string, self: Type): Lo
       return type.names.has(name) ? { state: 'found', type: () => type.valueOf(name), at: type.at } : MISSING
     case 'renewed': {
       const found = resolver.lookUp(type.of, name, self)
-      return found.state === 'found' ? { ...found, type: () => FREE } : found
+      return found.state === 'found' ? { state: 'found', at: found.at, type: () => FREE } : found
     }
     case 'open': {
       const found = resolver.lookUp(type.base, name, self)
-      if (found.state === 'missing') return ANYTHING
-      return found.state === 'found' ? { ...found, type: () => ({ kind: 'open', base: found.type() }) } : found
+      if (found.state !== 'found') return found.state === 'missing' ? ANYTHING : found
+      return { state: 'found', at: found.at, type: () => ({ kind: 'open', base: found.type() }) }
     }
   }
 }
@@ -93,9 +93,9 @@ function lookUpAny(resolver: Resolver, parts: readonly Type[], name: string, sel
   if (first !== undefined) {
     // If it can be something else too, its parameters are not certain.
     const isOpen = self === undefined && results.some(({ state }) => state === 'unknown' || state === 'outside')
-    const type = (): Type =>
-      found.length === 1 ? first.type() : { kind: 'union', parts: found.map((one) => one.type()) }
-    return { ...first, type: isOpen ? () => ({ kind: 'open', base: type() }) : type }
+    if (found.length === 1 && !isOpen) return first
+    const type = (): Type => unionOf(found.map((one) => one.type()))
+    return { state: 'found', at: first.at, type: isOpen ? () => ({ kind: 'open', base: type() }) : type }
   }
   const open = results.find(({ state }) => state === 'unknown') ?? results.find(({ state }) => state === 'outside')
   return open ?? MISSING
@@ -351,7 +351,7 @@ function lookUpExport(resolver: Resolver, scope: Scope, name: string): Lookup {
   const entity = findExport(resolver, scope, name)
   if (entity === 'unknown') return { state: 'unknown', why: 'it may come from a module that is not installed' }
   if (entity === 'missing') return MISSING
-  return { state: 'found', type: () => resolver.valueOf(entity), at: locateEntity(entity) }
+  return { state: 'found', type: () => resolver.valueOf(entity), at: locateEntity(entity), entity }
 }
 
 /** Names of the members of a type, as far as they are known. */

@@ -1,7 +1,7 @@
-import { LateBindings } from './bindings.ts'
+import { LateBindings, unionOf } from './bindings.ts'
 import { locate } from './look-up.ts'
 import { childOf, field, flatten, named, type SyntaxNode, textOf, typeChild, unquote } from './syntax-tree.ts'
-import { type Bindings, FREE, literal, PRIMITIVE, type Resolver, type Scope, type Type, unionOf } from './types.ts'
+import { type Bindings, FREE, literal, PRIMITIVE, type Resolver, type Scope, type Type } from './types.ts'
 
 /** How many aliases may lead to the literals that `Omit` removes. */
 const MAX_ALIASES = 4

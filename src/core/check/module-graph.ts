@@ -103,14 +103,17 @@ export class ModuleGraph {
     return this.#ambient.has(scope)
   }
 
-  /** Opens a module as code in a folder sees it; undefined if it is not installed or has no declarations. */
-  open(specifier: string, from: ModuleInfo): Scope | undefined {
+  /**
+   * Opens a module as code in a folder sees it; undefined if it is not installed or has no declarations. `isRequired` prefers the
+   * declarations of the CommonJS module.
+   */
+  open(specifier: string, from: ModuleInfo, isRequired: boolean = false): Scope | undefined {
     const folder = folderOf(from.path)
-    const key = `${folder}\n${specifier}`
+    const key = `${folder}\n${specifier}\n${isRequired}`
     if (this.#resolved.has(key)) return this.#resolved.get(key)
     const scope = specifier.startsWith('.')
       ? this.#openRelative(specifier, folder, from)
-      : this.#openBare(specifier, folder)
+      : this.#openBare(specifier, folder, isRequired)
     this.#resolved.set(key, scope)
     return scope
   }
@@ -147,7 +150,7 @@ export class ModuleGraph {
     return path === undefined ? undefined : this.load(`/${path}`, from.package)
   }
 
-  #openBare(specifier: string, folder: string): Scope | undefined {
+  #openBare(specifier: string, folder: string, isRequired: boolean): Scope | undefined {
     if (isNodeModule(specifier)) return this.#openNodeModule(specifier.replace(/^node:/, ''), folder)
     const name = packageNameOf(specifier)
     const subpath = `.${specifier.slice(name.length)}`
@@ -155,7 +158,7 @@ export class ModuleGraph {
     for (const one of [name, types]) {
       const found = this.#files.findPackage(one, folder)
       const info = found === undefined ? undefined : this.#readPackage(found)
-      const scope = info === undefined ? undefined : this.#openSubpath(info, subpath)
+      const scope = info === undefined ? undefined : this.#openSubpath(info, subpath, isRequired)
       if (scope === undefined) continue
       return scope.ambient.get(specifier) ?? scope
     }
@@ -170,10 +173,10 @@ export class ModuleGraph {
     return scope?.ambient.get(`node:${name}`) ?? scope?.ambient.get(name)
   }
 
-  #openSubpath(info: PackageInfo, subpath: string): Scope | undefined {
+  #openSubpath(info: PackageInfo, subpath: string, isRequired: boolean): Scope | undefined {
     const manifest = this.#files.read(`${info.folder}/package.json`)
     if (manifest === undefined) return undefined
-    const path = findModule(manifest, subpath, (one) => this.#files.hasFile(`${info.folder}/${one}`))
+    const path = findModule(manifest, subpath, (one) => this.#files.hasFile(`${info.folder}/${one}`), isRequired)
     return path === undefined ? undefined : this.load(`${info.folder}/${path}`, info)
   }
 

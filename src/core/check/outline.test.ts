@@ -99,10 +99,11 @@ describe('outline of declarations', () => {
     const body = `{\n${methods.join('\n')}\n  readonly size?: number;\n  (): void;\n}`
     const texts = [
       `export interface Big<T = { a: 1 }> extends A<T> ${body}`,
+      `interface Big<T = {\n  a: 1;\n}> extends A<T> ${body}`,
       `declare const big: ${body};`,
       `type Big = ${body} & B`,
     ]
-    const unclear = `interface Big<T = {\n a: 1 }> ${body}`
+    const unclear = `interface Big<T = { a: { b: 1 } }> ${body}`
     for (const text of [...texts, unclear]) {
       const parsed: string[] = []
       const root = outlineModule(text, (one, row) => {

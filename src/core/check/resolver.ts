@@ -23,8 +23,8 @@ import {
 /** Steps that one check may make. Ordinary code of 200 lines needs some ten thousand. */
 const MAX_STEPS = 200_000
 
-/** Steps for one type, member or list of signatures. What needs more stays unknown. */
-const MAX_STEPS_OF_QUESTION = 5_000
+/** Steps for one type, member or list of signatures. Most need fewer than 400. What needs more stays unknown. */
+const MAX_STEPS_OF_QUESTION = 1_000
 
 /** How often an alias may be evaluated inside of itself. Each branch of a recursive type multiplies the work. */
 const MAX_RECURSION = 1
@@ -32,10 +32,16 @@ const MAX_RECURSION = 1
 /** How deep types may be nested within each other while one is resolved. */
 const MAX_DEPTH = 60
 
-/** The aliases that are being evaluated, the innermost first. */
-interface Aliases {
-  readonly value: SyntaxNode
-  readonly outer: Aliases | undefined
+/** How many undecided conditions a type may be inside of. Each of them doubles the work. */
+const MAX_CHOICES = 2
+
+/** The aliases and conditions that a type is evaluated inside of, the innermost first. */
+interface Nesting {
+  /** What the alias stands for; undefined for a condition. */
+  readonly value: SyntaxNode | undefined
+  /** Number of undecided conditions so far. */
+  readonly choices: number
+  readonly outer: Nesting | undefined
 }
 
 /** What is kept from one check to the next. */
@@ -58,7 +64,7 @@ export class TypeResolver implements Resolver {
   /** Answers of this check. They depend on which packages are missing. */
   #lookups = new WeakMap<Type, Map<string, Lookup>>()
   #signatures = new WeakMap<Type, Map<boolean, readonly Signature[] | undefined>>()
-  #aliases: Aliases | undefined
+  #nesting: Nesting | undefined
   /** Packages that the code imports, but that are not installed: plugins of another package may add members to its interfaces. */
   readonly missingPackages: Set<string> = new Set()
   readonly #additions: Additions
@@ -114,18 +120,29 @@ export class TypeResolver implements Resolver {
   }
 
   evaluateAlias(value: SyntaxNode, scope: Scope, bindings: Bindings): Type {
-    const outer = this.#aliases
+    const outer = this.#nesting
     let count = 0
     for (let at = outer; at !== undefined; at = at.outer) if (at.value === value) count++
     if (count > MAX_RECURSION) {
       this.#cutCount++
       return lost('it refers to itself')
     }
-    return this.#inside({ value, outer }, () => this.evaluate(value, scope, bindings))
+    const choices = outer?.choices ?? 0
+    return this.#inside({ value, choices, outer }, () => this.evaluate(value, scope, bindings))
+  }
+
+  evaluateChoice(node: SyntaxNode, scope: Scope, bindings: Bindings): Type {
+    const outer = this.#nesting
+    const choices = (outer?.choices ?? 0) + 1
+    if (choices > MAX_CHOICES) {
+      this.#cutCount++
+      return lost('it has too many alternatives')
+    }
+    return this.#inside({ value: undefined, choices, outer }, () => this.evaluate(node, scope, bindings))
   }
 
   defer(evaluate: () => Type): () => Type {
-    const aliases = this.#aliases
+    const nesting = this.#nesting
     let known: Type | undefined
     let isRunning = false
     return () => {
@@ -133,20 +150,20 @@ export class TypeResolver implements Resolver {
       if (isRunning) return lost('it refers to itself')
       isRunning = true
       const cutCount = this.#cutCount
-      const type = this.#inside(aliases, evaluate)
+      const type = this.#inside(nesting, evaluate)
       isRunning = false
       if (this.#cutCount === cutCount) known = type
       return type
     }
   }
 
-  #inside(aliases: Aliases | undefined, evaluate: () => Type): Type {
-    const outer = this.#aliases
-    this.#aliases = aliases
+  #inside(nesting: Nesting | undefined, evaluate: () => Type): Type {
+    const outer = this.#nesting
+    this.#nesting = nesting
     try {
       return evaluate()
     } finally {
-      this.#aliases = outer
+      this.#nesting = outer
     }
   }
 

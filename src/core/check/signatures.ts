@@ -119,7 +119,8 @@ export function tupleOf(parameter: SyntaxNode): readonly SyntaxNode[] | undefine
   return type?.type === 'tuple_type' ? named(type) : undefined
 }
 
-function isRestItem(item: SyntaxNode): boolean {
+/** Whether an item of a tuple stands for any number of items. */
+export function isRestItem(item: SyntaxNode): boolean {
   return textOf(item).startsWith('...')
 }
 
@@ -143,7 +144,8 @@ function countArity(signature: Signature): Arity {
       const items = tupleOf(parameter)
       max = items === undefined || items.some(isRestItem) ? Number.POSITIVE_INFINITY : i + items.length
       const required = items?.findLastIndex((item) => !isRestItem(item) && !/^optional_/.test(item.type)) ?? -1
-      if (required >= 0) min = i + required + 1
+      const rests = items?.slice(0, required + 1).filter(isRestItem).length ?? 0
+      if (required >= 0) min = i + required + 1 - rests
       continue
     }
     max = i + 1

@@ -22,6 +22,9 @@ const BLOCK =
 const CONTINUES =
   /(?:[=|&:,?<([.]|=>|(?<![.\w$])(?:extends|keyof|typeof|infer|in|is|asserts|declare|export|default|abstract|new|readonly|unique|import|type))$/
 
+/** What inside of brackets neither opens nor closes anything. */
+const PLAIN = /[^\n{}()[\]<>"'`/]+/y
+
 /**
  * Splits a part of a declaration file into statements, or the body of a type into members, which end with a semicolon only. Comments
  * between them are left out.
@@ -68,7 +71,12 @@ class StatementReader {
   /** Reads one sign, word, text or comment; returns the place after it. */
   #step(at: number): number {
     const sign = this.#text[at] ?? ''
-    if (this.#stack.at(-1) === '`') return this.#stepInTemplate(at, sign)
+    const top = this.#stack.at(-1)
+    if (top === '`') return this.#stepInTemplate(at, sign)
+    if (top !== undefined) {
+      PLAIN.lastIndex = at
+      if (PLAIN.test(this.#text)) return PLAIN.lastIndex
+    }
     if (sign === '\n') {
       this.#row++
       this.#isLineStart = true

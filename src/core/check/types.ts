@@ -142,15 +142,6 @@ export function lost(why: string): Type {
   return { kind: 'lost', why }
 }
 
-/** One of several types. */
-export function unionOf(types: readonly Type[]): Type {
-  const parts = types.flatMap((type) => (type.kind === 'union' ? type.parts : [type]))
-  const some = parts.filter(({ kind }) => kind !== 'nothing')
-  const [only] = some
-  if (only === undefined) return NOTHING
-  return some.length === 1 ? only : { kind: 'union', parts: some }
-}
-
 /** Where something is declared. */
 export interface DeclaredAt {
   readonly package: PackageInfo
@@ -161,7 +152,13 @@ export interface DeclaredAt {
 
 /** Result of looking up a member. */
 export type Lookup =
-  | { readonly state: 'found'; readonly type: () => Type; readonly at: DeclaredAt | undefined }
+  /** `entity`: what a module or namespace exports under this name, which can also be a type. */
+  | {
+      readonly state: 'found'
+      readonly type: () => Type
+      readonly at: DeclaredAt | undefined
+      readonly entity?: Entity
+    }
   /** `isShared`: one of the declarations that lack it is for all modules, so that every package may add members. */
   | { readonly state: 'missing'; readonly isShared?: boolean }
   | { readonly state: 'unknown'; readonly why: string }
@@ -190,6 +187,8 @@ export interface Resolver {
   evaluate(node: SyntaxNode, scope: Scope, bindings: Bindings): Type
   /** Evaluates what an alias stands for. Recursion is limited. */
   evaluateAlias(value: SyntaxNode, scope: Scope, bindings: Bindings): Type
+  /** Evaluates a branch of a condition that cannot be decided. Nesting is limited. */
+  evaluateChoice(node: SyntaxNode, scope: Scope, bindings: Bindings): Type
   /** A type that is evaluated when it is first asked for. */
   defer(evaluate: () => Type): () => Type
   /** The type of the value that an entity has; undefined if the name is not known. */

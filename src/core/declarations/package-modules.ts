@@ -28,7 +28,11 @@ export interface ExportedName {
 }
 
 /** Lists the modules of a package by its package.json. `has` tells whether the package has a file. */
-export function listModules(manifest: string, has: (path: string) => boolean): PackageModule[] {
+export function listModules(
+  manifest: string,
+  has: (path: string) => boolean,
+  isRequired: boolean = false,
+): PackageModule[] {
   const json = tryParseJson(manifest)
   if (!isJsonObject(json)) return []
   const modules = new Map<string, string>()
@@ -41,7 +45,7 @@ export function listModules(manifest: string, has: (path: string) => boolean): P
   for (const [subpath, target] of isMap ? Object.entries(exports) : [['.', exports] as const]) {
     // Patterns stand for many files, and `./package.json` is no module.
     if (subpath.includes('*') || subpath.endsWith('.json')) continue
-    for (const one of listTargets(target)) add(subpath, one)
+    for (const one of listTargets(target, isRequired)) add(subpath, one)
   }
   for (const target of [types, typings, main, 'index']) add('.', target)
   return [...modules].map(([subpath, path]) => ({ subpath, path }))
@@ -69,9 +73,17 @@ export function listFolderModules(
   })
 }
 
-/** Finds the declarations of one module of a package, such as `.` or `./promises`, also if package.json names it by a pattern. */
-export function findModule(manifest: string, subpath: string, has: (path: string) => boolean): string | undefined {
-  const known = listModules(manifest, has).find((module) => module.subpath === subpath)
+/**
+ * Finds the declarations of one module of a package, such as `.` or `./promises`, also if package.json names it by a pattern.
+ * `isRequired` prefers those of the CommonJS module.
+ */
+export function findModule(
+  manifest: string,
+  subpath: string,
+  has: (path: string) => boolean,
+  isRequired: boolean = false,
+): string | undefined {
+  const known = listModules(manifest, has, isRequired).find((module) => module.subpath === subpath)
   if (known !== undefined) return known.path
   const json = tryParseJson(manifest)
   const exports = isJsonObject(json) ? json['exports'] : undefined
@@ -80,7 +92,7 @@ export function findModule(manifest: string, subpath: string, has: (path: string
     const [before = '', after] = pattern.split('*')
     if (after === undefined || !subpath.startsWith(before) || !subpath.endsWith(after)) continue
     const middle = subpath.slice(before.length, subpath.length - after.length)
-    const paths = listTargets(target).map((one) =>
+    const paths = listTargets(target, isRequired).map((one) =>
       findTypes(
         one.replaceAll('*', () => middle),
         has,
@@ -106,7 +118,7 @@ export function hasModule(manifest: string, subpath: string, has: (path: string)
     if (after === undefined) return pattern === subpath && target !== null
     if (!subpath.startsWith(before) || !subpath.endsWith(after)) return false
     const middle = subpath.slice(before.length, subpath.length - after.length)
-    return listTargets(target).some((one) =>
+    return listTargets(target, false).some((one) =>
       has(
         resolvePath(
           '',
@@ -124,18 +136,21 @@ function listFiles(path: string): string[] {
 }
 
 /** The targets of an export, those for types first. Nested conditions count in their order. */
-function listTargets(target: unknown, depth = 0): string[] {
+function listTargets(target: unknown, isRequired: boolean, depth = 0): string[] {
   if (typeof target === 'string') return [target]
-  if (Array.isArray(target)) return target.flatMap((one) => listTargets(one, depth + 1))
+  if (Array.isArray(target)) return target.flatMap((one) => listTargets(one, isRequired, depth + 1))
   if (!isJsonObject(target) || depth > MAX_CONDITIONS) return []
   const entries = Object.entries(target)
+  const required = entries.filter(([condition]) => isRequired && condition === 'require')
   const typed = entries.filter(([condition]) => condition === 'types')
   // `types@<5` has declarations for old compilers.
   const old = entries.filter(([condition]) => condition.startsWith('types@'))
   // Modules for one environment may lack what the others have.
   const special = entries.filter(([condition]) => ENVIRONMENTS.test(condition))
-  const others = entries.filter((entry) => ![...typed, ...old, ...special].includes(entry))
-  return [...typed, ...others, ...special, ...old].flatMap(([, inner]) => listTargets(inner, depth + 1))
+  const others = entries.filter((entry) => ![...required, ...typed, ...old, ...special].includes(entry))
+  return [...required, ...typed, ...others, ...special, ...old].flatMap(([, inner]) =>
+    listTargets(inner, isRequired, depth + 1),
+  )
 }
 
 const ENVIRONMENTS = /^(?:react-server|react-native|browser|workerd?|edge-light|deno|bun|electron)$/

@@ -1,6 +1,10 @@
+import { isExportedAt } from '../../core/changes/internal-symbols.ts'
+import { isApiPage } from '../../core/changes/read-symbols.ts'
+import { splitLines } from '../../core/text/lines.ts'
 import type { SourceLookup } from '../library.ts'
 import type { CheckedCode, CheckedPlace, CodeChecker, CodeInput } from '../ports/code-checker.ts'
 import { withoutVersion } from '../projects/plan-project.ts'
+import { findPage } from '../search/find-page.ts'
 import { listSymbols, type SymbolEntry } from '../search/list-symbols.ts'
 import { labelOf, type Source } from '../source.ts'
 
@@ -41,14 +45,14 @@ async function askLibrary(
   if (place.verdict === 'unknown') {
     // Of the same version from several registries, it is not known which one the code uses: all must have the name.
     const own = versions.filter(({ url }) => url === address)
-    const found = await Promise.all(own.map((source) => findSymbol(library, source, place.name)))
+    const found = await Promise.all(own.map((source) => findSymbol(library, source, place)))
     const [first] = found
     if (first === undefined || found.includes(undefined)) return place
     return { ...place, verdict: 'exists', declaredAt: first.url, why: '' }
   }
   const inVersions: string[] = []
   for (const source of versions) {
-    if (source.url !== address && (await findSymbol(library, source, place.name)) !== undefined) {
+    if (source.url !== address && (await findSymbol(library, source, place)) !== undefined) {
       inVersions.push(labelOf(source))
     }
   }
@@ -56,11 +60,34 @@ async function askLibrary(
 }
 
 /** The definition of a name on the pages of a source. */
-async function findSymbol(library: SourceLookup, source: Source, name: string): Promise<SymbolEntry | undefined> {
+async function findSymbol(
+  library: SourceLookup,
+  source: Source,
+  { name, kind }: CheckedPlace,
+): Promise<SymbolEntry | undefined> {
   const last = lastName(name)
   if (last === '') return undefined
   const { symbols } = await listSymbols(library, { source: source.id, prefix: last })
-  return symbols.find((symbol) => lastName(symbol.name) === last)
+  const found = symbols.filter((symbol) => lastName(symbol.name) === last)
+  return kind === 'import' ? findExported(library, source, found) : found[0]
+}
+
+/** The definition that code can import. API pages also have members, and types that are not exported; other pages do not tell. */
+async function findExported(
+  library: SourceLookup,
+  source: Source,
+  symbols: readonly SymbolEntry[],
+): Promise<SymbolEntry | undefined> {
+  let other: SymbolEntry | undefined
+  let isDescribed = false
+  for (const symbol of symbols) {
+    const { url, markdown } = await findPage(library, { url: symbol.url, source: source.id })
+    if (isApiPage({ path: url, markdown })) {
+      isDescribed = true
+      if (isExportedAt(splitLines(markdown), symbol.line)) return symbol
+    } else other ??= symbol
+  }
+  return isDescribed ? undefined : other
 }
 
 /** `new a.b()` → `b` */
