@@ -35,6 +35,7 @@ export function recordPlans(sql: Sql): {
       all: (text, values) => sql.all(record(text), values),
       get: (text, values) => sql.get(record(text), values),
       run: (text, values) => sql.run(record(text), values),
+      readBytes: (text) => sql.readBytes(record(text)),
     },
     count: () => statements.length,
     listFullScans: async () =>

@@ -98,7 +98,7 @@ function swapIf(heap: number[] | Uint32Array, upper: number, lower: number, isAb
 
 /** Keeps the documents with the best scores among those that are offered. */
 export class BestDocuments {
-  readonly #limit: number
+  readonly limit: number
   readonly #order: Order
   readonly #documents: number[] = []
   readonly #scores: number[] = []
@@ -109,14 +109,14 @@ export class BestDocuments {
 
   /** Equal scores are in the order of `order`. */
   constructor(limit: number, order: Order) {
-    this.#limit = limit
+    this.limit = limit
     this.#order = order
   }
 
   offer(document: number, score: number): void {
     if (score < this.threshold) return
     const { length } = this.#heap
-    if (length < this.#limit) {
+    if (length < this.limit) {
       this.#documents.push(document)
       this.#scores.push(score)
       this.#heap.push(length)
@@ -128,7 +128,7 @@ export class BestDocuments {
       this.#scores[worst] = score
       siftDown(this.#heap, 0, length, this.#isWorse)
     }
-    if (this.#heap.length === this.#limit) this.threshold = this.#scores[this.#heap[0] ?? 0] ?? 0
+    if (this.#heap.length === this.limit) this.threshold = this.#scores[this.#heap[0] ?? 0] ?? 0
   }
 
   /** The documents, best first; notes their scores. */

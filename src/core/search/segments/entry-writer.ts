@@ -5,7 +5,7 @@ import { ANY, CODE_BITS, LAST_MANY, MAX_WINDOW_SHIFT, weigh } from './term-posti
 /** Stems in fewer documents than this have no windows: a query reads all their postings. */
 const MIN_WINDOWED = 256
 /** Postings of a window on average, at least. */
-const MIN_PER_WINDOW = 32
+const MIN_PER_WINDOW = 128
 const MIN_SHIFT = 6
 
 /** Lengths of documents are written in units of this many tokens. */

@@ -143,7 +143,7 @@ class Scoring {
 
   /** Offers the documents of a span that may be among the best. */
   visit(span: Span, best: BestDocuments): void {
-    const { segment, number, words } = span
+    const { segment, number, words, bound } = span
     const from = number << SPAN_SHIFT
     const ascending = words.toSorted((a, b) => a.bound - b.bound)
     // The first words can be left out until documents with the others are known: they alone cannot reach the threshold.
@@ -161,12 +161,29 @@ class Scoring {
       if (i === optional) spanSums.listCandidates(best.threshold - optionalBound, segment, from)
       else if (i < optional) spanSums.keep(best.threshold - optionalBound)
     }
-    for (let i = 0; i < spanSums.count; i++) {
-      const document = spanSums.documents[i] ?? 0
-      if ((spanSums.sums[document] ?? 0) < best.threshold) continue
-      best.offer(segment.base + from + document, this.scoreOf(segment, words, from + document))
-    }
+    // The highest sums first: their documents raise the threshold, so that most others need no score.
+    const high = spanSums.count > best.limit ? spanSums.findHigh(best.limit, bound) : Number.NEGATIVE_INFINITY
+    this.#offer(segment, words, from, high, Number.POSITIVE_INFINITY, best)
+    if (high > best.threshold) this.#offer(segment, words, from, Number.NEGATIVE_INFINITY, high, best)
     spanSums.clear()
+  }
+
+  /** Offers the candidates with a sum of at least `low` and less than `high`. */
+  #offer(
+    segment: SearchedSegment,
+    words: readonly SpanWord[],
+    first: number,
+    low: number,
+    high: number,
+    best: BestDocuments,
+  ): void {
+    const { sums, documents, count } = spanSums
+    for (let i = 0; i < count; i++) {
+      const document = documents[i] ?? 0
+      const sum = sums[document] ?? 0
+      if (sum < best.threshold || sum < low || sum >= high) continue
+      best.offer(segment.base + first + document, this.scoreOf(segment, words, first + document))
+    }
   }
 
   /** The score of a document of a segment, added up in the order of the words. */

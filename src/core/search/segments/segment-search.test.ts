@@ -218,6 +218,18 @@ describe('a search over segments', () => {
     )
   })
 
+  test('finds the documents with the best scores even if others have higher limits', () => {
+    // Terms of one stem saturate one by one in a limit, but together in a score.
+    const bodies = [...Array(300).fill('connect connected'), ...Array(250).fill('connect connect connect')]
+    const documents = bodies.map((body, i): [IndexEntry, Texts] => [
+      createDocument(i, bodies.length),
+      { head: [], names: [], body: [body] },
+    ])
+    const search = new SegmentSearch([open(build(documents), () => false)], { fields: FIELDS, analyzer: textAnalyzer })
+    const found = search.search('connecting', 250).map(({ document }) => document.number)
+    expect(found.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 250 }, (_, i) => 300 + i))
+  })
+
   test('returns each document with the numbers it was added with', () => {
     const documents = Array.from({ length: 50 }, (_, i) => createDocument(i * 1000 + 2 ** 33, 50))
     const segment = build(documents.map((document, i) => [document, { head: [], names: [], body: [`word${i}`] }]))

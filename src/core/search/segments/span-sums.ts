@@ -14,8 +14,11 @@ import type { SearchedDocuments } from './word-postings.ts'
 export const SPAN_SHIFT: number = MAX_WINDOW_SHIFT
 export const SPAN_SIZE: number = 1 << SPAN_SHIFT
 
-/** Bounds are raised by this share, so that rounding never excludes a document. */
-export const SLACK = 1e-9
+/**
+ * Bounds are raised by this share, so that rounding never excludes a document. Sums are rounded to 24 bits with each of the terms of a
+ * query, which are fewer than a thousand: two tables of such numbers fit into the first cache of a processor.
+ */
+export const SLACK: number = 1e-4
 
 /** Lengths are rounded down to levels: whole numbers below 64, then 32 levels for each doubling. The last level has no upper end. */
 const LEVEL_COUNT = 256
@@ -44,14 +47,16 @@ function lengthAt(level: number): number {
  */
 export class SpanSums {
   /** By document, relative to the first one of the span. */
-  readonly sums: Float64Array = new Float64Array(SPAN_SIZE)
+  readonly sums: Float32Array = new Float32Array(SPAN_SIZE)
   /** The candidates: documents that can be among the best. */
   readonly documents: Uint16Array = new Uint16Array(SPAN_SIZE)
   count = 0
   /** By level. */
   readonly #norms = new Float64Array(LEVEL_COUNT)
   /** The saturated frequency by level and code of a posting. */
-  readonly #saturations = new Float64Array(LEVEL_COUNT << CODE_BITS)
+  readonly #saturations = new Float32Array(LEVEL_COUNT << CODE_BITS)
+  /** The number of candidates by step of their sums. */
+  readonly #counts = new Uint16Array(128)
   /** The documents of a window whose occurrences are written apart. */
   readonly #rests = new Uint16Array(SPAN_SIZE)
   #decoder = new FrequencyDecoder([])
@@ -100,6 +105,20 @@ export class SpanSums {
     this.count = kept
   }
 
+  /** A sum that at least this many candidates reach, and not many more. No sum is above `bound`. */
+  findHigh(wanted: number, bound: number): number {
+    const { sums, documents, count } = this
+    const counts = this.#counts.fill(0)
+    const scale = counts.length / bound
+    for (let i = 0; i < count; i++) {
+      const step = Math.min(counts.length - 1, Math.floor((sums[documents[i] ?? 0] ?? 0) * scale))
+      counts[step] = (counts[step] ?? 0) + 1
+    }
+    let step = counts.length - 1
+    for (let found = counts[step] ?? 0; found < wanted && step > 0; found += counts[step] ?? 0) step--
+    return step / scale
+  }
+
   clear(): void {
     this.sums.fill(0)
     this.count = 0
@@ -108,7 +127,7 @@ export class SpanSums {
   /** Adds a term with windows in the span that begins with document `from`. `levels` are those of the segment. */
   addTerm(
     { bytes, start }: TermPostings,
-    { shift, count: windowCount, documentStarts }: TermWindows,
+    { shift, count: windowCount, rows, stride, column }: TermWindows,
     from: number,
     levels: Uint8Array,
     factor: number,
@@ -118,8 +137,9 @@ export class SpanSums {
     const rests = this.#rests
     const last = Math.min((from + SPAN_SIZE - 1) >> shift, windowCount - 1)
     for (let window = from >> shift; window <= last; window++) {
-      const first = start + (documentStarts[window] ?? 0)
-      if (first === start + (documentStarts[window + 1] ?? 0)) continue
+      const row = window * stride + column
+      if (rows[row] === rows[row + stride]) continue
+      const first = start + (rows[row] ?? 0)
       const size = bytes[first] ?? 0
       // The number of postings takes one or two bytes.
       const begin = size < 0x80 ? first + 1 : first + 2

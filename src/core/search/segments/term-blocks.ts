@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter, DecodeError } from '../bytes.ts'
-import type { TermPostings, TermWindows } from './term-postings.ts'
+import { LIMIT_COUNT, type TermPostings, type TermWindows } from './term-postings.ts'
 
 /** The terms that share a stem, with their postings. */
 export interface StemEntry {
@@ -224,36 +224,31 @@ function readWindowed(stem: string, bytes: Uint8Array, reader: ByteReader, termC
     term: readFrontCoded(reader, stem),
     count: reader.readNumber(),
   }))
-  const limits = new Uint32Array(4 * count)
-  const windows = names.map((): TermWindows => {
-    const [documentStarts, positionStarts] = [new Uint32Array(count + 1), new Uint32Array(count + 1)]
-    return { shift, count, limits, documentStarts, positionStarts }
-  })
+  const stride = LIMIT_COUNT + 2 * termCount
+  const rows = new Uint32Array((count + 1) * stride)
   let position = reader.skip(0)
-  // A dense stem has hundreds of windows, so their numbers are read here and not one by one by the reader.
-  const read = (): number => {
-    let byte = bytes[position++] ?? 0
-    let value = byte & 0x7f
-    for (let bits = 7; byte > 0x7f; bits += 7) {
-      byte = bytes[position++] ?? 0
-      value |= (byte & 0x7f) << bits
-    }
-    return value >>> 0
-  }
   const begin = position
-  for (let window = 0; window < count; window++) {
-    limits[4 * window] = read()
-    for (let i = 1; i < 4 && limits[4 * window] !== 0; i++) limits[4 * window + i] = read()
-    for (let term = 0; term < windows.length; term++) {
-      const { documentStarts, positionStarts } = windows[term] as TermWindows
-      documentStarts[window + 1] = (documentStarts[window] ?? 0) + read()
-      positionStarts[window + 1] = (positionStarts[window] ?? 0) + read()
+  // A common stem has hundreds of windows, so their numbers are read here and not one by one by the reader.
+  for (let row = 0; row < count * stride; row += stride) {
+    for (let column = 0; column < stride; column++) {
+      let byte = bytes[position++] ?? 0
+      let value = byte & 0x7f
+      for (let bits = 7; byte > 0x7f; bits += 7) {
+        byte = bytes[position++] ?? 0
+        value |= (byte & 0x7f) << bits
+      }
+      if (column >= LIMIT_COUNT) rows[row + stride + column] = (rows[row + column] ?? 0) + value
+      else if (value > 0 || column > 0) rows[row + column] = value
+      // An empty window has no other limits.
+      else column = LIMIT_COUNT - 1
     }
   }
   reader.skip(position - begin)
-  const starts = windows.map(({ documentStarts }) => reader.skip(documentStarts[count] ?? 0))
+  const last = count * stride
+  const windows = names.map((_, i): TermWindows => ({ shift, count, rows, stride, column: LIMIT_COUNT + 2 * i }))
+  const starts = windows.map(({ column }) => reader.skip(rows[last + column] ?? 0))
   return names.map((name, i) => {
-    const positionsStart = reader.skip(windows[i]?.positionStarts[count] ?? 0)
+    const positionsStart = reader.skip(rows[last + LIMIT_COUNT + 2 * i + 1] ?? 0)
     return { ...name, bytes, start: starts[i] ?? 0, positionsStart, windows: windows[i] }
   })
 }

@@ -24,15 +24,23 @@ export interface StemWindows {
   /** A window has `1 << shift` documents. */
   readonly shift: number
   readonly count: number
-  /** Four numbers for each window, from which `boundWindow` limits the scores of its documents. */
-  readonly limits: Uint32Array
+  /**
+   * A row for each window, and one for their end: `LIMIT_COUNT` numbers that limit the scores of its documents, then for each term where the
+   * window begins in both streams. One array, because many small ones would take as long to create as to fill.
+   */
+  readonly rows: Uint32Array
+  /** The length of a row. */
+  readonly stride: number
 }
 
-/** The windows of one term: where they begin in both streams, with the ends of the streams as last numbers. */
+/** The windows of one term. */
 export interface TermWindows extends StemWindows {
-  readonly documentStarts: Uint32Array
-  readonly positionStarts: Uint32Array
+  /** The column of the row with the begin in the stream of documents; that in the stream of positions follows. */
+  readonly column: number
 }
+
+/** The first columns of a row: the limits of `EntryWriter`. */
+export const LIMIT_COUNT = 4
 
 // Codes in the low bits of a written document number, two outside of windows and four in them. All codes but the first and the last one are
 // the number of occurrences, all in the last field: most terms occur once or twice in the last field, the body, and in no other.
@@ -130,8 +138,29 @@ export class PostingsReader {
     const { windows } = this.#postings ?? {}
     const window = windows === undefined ? 0 : document >> windows.shift
     if (windows !== undefined && window > this.#window && !this.#openWindow(window)) return false
+    if (windows !== undefined && this.document < document) this.#skipTo((document - (window << windows.shift)) << CODE_BITS)
     while (this.document < document) if (!this.next()) return false
     return this.document === document
+  }
+
+  /** Skips the postings of the open window that are lower than this one. */
+  #skipTo(posting: number): void {
+    const bytes = this.#bytes
+    let next = this.#next
+    let skipped = this.#skipped + this.#unread
+    for (; next < this.#end; next += 2) {
+      const found = (bytes[next] ?? 0) | ((bytes[next + 1] ?? 0) << 8)
+      if (found >= posting) break
+      if ((found & CODE_MASK) === ANY) {
+        this.#readFrequencies()
+        skipped += this.total
+      } else {
+        skipped += found & CODE_MASK
+      }
+    }
+    this.#next = next
+    this.#skipped = skipped
+    this.#unread = 0
   }
 
   /** Fills in the frequencies by field. */
@@ -174,11 +203,13 @@ export class PostingsReader {
     if (windows === undefined || window >= windows.count) return false
     this.#window = window
     this.document = -1
-    this.#positions = positionsStart + (windows.positionStarts[window] ?? 0)
+    const { rows, stride, column } = windows
+    const at = window * stride + column
+    this.#positions = positionsStart + (rows[at + 1] ?? 0)
     this.#skipped = 0
     this.#unread = 0
-    this.#position = start + (windows.documentStarts[window] ?? 0)
-    const isEmpty = windows.documentStarts[window] === windows.documentStarts[window + 1]
+    this.#position = start + (rows[at] ?? 0)
+    const isEmpty = rows[at] === rows[at + stride]
     const count = isEmpty ? 0 : this.#read()
     this.#next = this.#position
     this.#end = this.#position + 2 * count
@@ -219,9 +250,13 @@ export class PostingsReader {
 }
 
 /** About how many postings the windows from a document to before another have. */
-export function estimateCount({ shift, count, documentStarts }: TermWindows, from: number, to: number): number {
-  const first = documentStarts[from >> shift] ?? 0
-  return ((documentStarts[Math.min(count, ((to - 1) >> shift) + 1)] ?? 0) - first) >> 1
+export function estimateCount(
+  { shift, count, rows, stride, column }: TermWindows,
+  from: number,
+  to: number,
+): number {
+  const end = Math.min(count, ((to - 1) >> shift) + 1)
+  return ((rows[end * stride + column] ?? 0) - (rows[(from >> shift) * stride + column] ?? 0)) >> 1
 }
 
 /** Decodes how often a term with windows occurs in documents, weighted by field. */
@@ -262,10 +297,11 @@ export class FrequencyDecoder {
   }
 
   /** The occurrences in one document, 0 if there are none. */
-  find({ bytes, start }: TermPostings, { shift, documentStarts }: TermWindows, document: number): number {
+  find({ bytes, start }: TermPostings, { shift, rows, stride, column }: TermWindows, document: number): number {
     const window = document >> shift
-    const first = start + (documentStarts[window] ?? 0)
-    if (first === start + (documentStarts[window + 1] ?? 0)) return 0
+    const row = window * stride + column
+    if (rows[row] === rows[row + stride]) return 0
+    const first = start + (rows[row] ?? 0)
     const size = bytes[first] ?? 0
     const postingCount = size < 0x80 ? size : (size & 0x7f) | ((bytes[first + 1] ?? 0) << 7)
     const begin = size < 0x80 ? first + 1 : first + 2

@@ -108,16 +108,17 @@ class WindowedWord implements WordPostings {
   }
 
   boundSpans({ normBase, normSlope, exactBonus }: ScoreFormula): Float64Array {
-    const { shift, count, limits } = this.#windows
+    const { shift, count, rows, stride } = this.#windows
     const bounds = new Float64Array((this.#documents.count + SPAN_SIZE - 1) >> SPAN_SHIFT)
     const factor = this.#terms.some(({ isExact }) => isExact) ? 1 + exactBonus : 1
     for (let window = 0; window < count; window++) {
-      const frequency = limits[4 * window] ?? 0
+      const row = window * stride
+      const frequency = rows[row] ?? 0
       if (frequency === 0) continue
-      const shortFrequency = limits[4 * window + 2] ?? 0
-      const shortUnits = limits[4 * window + 3] ?? 0
+      const shortFrequency = rows[row + 2] ?? 0
+      const shortUnits = rows[row + 3] ?? 0
       const shortNorm = normBase + normSlope * LENGTH_UNIT * shortUnits
-      const norm = shortNorm + normSlope * LENGTH_UNIT * (limits[4 * window + 1] ?? 0)
+      const norm = shortNorm + normSlope * LENGTH_UNIT * (rows[row + 1] ?? 0)
       const bound = factor * Math.max(frequency / (frequency + norm), shortFrequency / (shortFrequency + shortNorm))
       const last = (((window + 1) << shift) - 1) >> SPAN_SHIFT
       for (let span = (window << shift) >> SPAN_SHIFT; span <= last && span < bounds.length; span++) {

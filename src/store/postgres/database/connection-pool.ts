@@ -3,6 +3,7 @@ import { Duplex } from 'node:stream'
 import type { ClientBase, ClientConfig, Pool, PoolClient, PoolConfig, QueryConfig, QueryResult } from 'pg'
 import { PharosError } from '../../../core/errors.ts'
 import type { ConnectionAddress } from './connection-address.ts'
+import { createCopyQuery } from './copy-query.ts'
 import { isConnectionLost, isQueueTimeout, isServerError, PoolExhaustedError } from './failures.ts'
 import { type Liveness, withLivenessProbe } from './liveness-probe.ts'
 import type { ServerTime } from './server-time.ts'
@@ -50,6 +51,7 @@ export class ConnectionPool {
   readonly #settings: readonly string[]
   readonly #probeDelayMs: number
   readonly #time: ServerTime
+  readonly #Query: typeof import('pg').Query
   readonly #createClient: () => ClientBase & { end(): Promise<void> }
   /** The backend process id of each connection. */
   readonly #sessions = new WeakMap<ClientBase, number>()
@@ -66,12 +68,13 @@ export class ConnectionPool {
   }
 
   private constructor(
-    pg: Pick<typeof import('pg'), 'Pool' | 'Client' | 'types'>,
+    pg: Pick<typeof import('pg'), 'Pool' | 'Client' | 'Query' | 'types'>,
     address: ConnectionAddress,
     { lockTimeoutMs = LOCK_TIMEOUT_MS, connections = CONNECTIONS, probeDelayMs = PROBE_DELAY_MS }: DatabaseOptions,
     time: ServerTime,
   ) {
     this.#address = address
+    this.#Query = pg.Query
     this.#probeDelayMs = probeDelayMs
     this.#time = time
     this.#settings = [
@@ -145,9 +148,20 @@ export class ConnectionPool {
   }
 
   /** Runs a query on a connection, and waits for as long as the server works on it. */
-  async query(client: PoolClient, query: string | QueryConfig): Promise<QueryResult> {
+  query(client: PoolClient, query: string | QueryConfig): Promise<QueryResult> {
+    return this.#waitFor(client, client.query(query), typeof query === 'string' ? query : query.text)
+  }
+
+  /** Runs `COPY … TO STDOUT (FORMAT binary)` on a connection, and returns the columns of each row. */
+  copyOut(client: PoolClient, text: string): Promise<Uint8Array[][]> {
+    const { query, rows } = createCopyQuery(this.#Query, text)
+    client.query(query)
+    return this.#waitFor(client, rows, text)
+  }
+
+  async #waitFor<T>(client: PoolClient, response: Promise<T>, text: string): Promise<T> {
     try {
-      return await withLivenessProbe(client.query(query), this.#probeDelayMs, () => this.#probe(client, query))
+      return await withLivenessProbe(response, this.#probeDelayMs, () => this.#probe(client, text))
     } catch (error) {
       throw (isConnectionLost(error) && this.#ended.get(client)) || error
     }
@@ -255,12 +269,11 @@ export class ConnectionPool {
   }
 
   /** Checks whether the server still works on the query of a connection. */
-  async #probe(client: ClientBase, query: string | QueryConfig): Promise<Liveness> {
+  async #probe(client: ClientBase, text: string): Promise<Liveness> {
     const other = this.#createClient()
     other.on('error', () => undefined)
     try {
       await other.connect()
-      const text = typeof query === 'string' ? query : query.text
       const { rows } = this.#hasOwnSessions
         ? await other.query(`SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND ${IS_ACTIVE}`, [
             this.#sessions.get(client),

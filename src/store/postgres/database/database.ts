@@ -16,6 +16,8 @@ export interface Sql {
   get<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row | undefined>
   /** Returns the number of changed rows. */
   run(text: string, values?: readonly unknown[]): Promise<number>
+  /** Reads the columns of all rows as bytes: a long `bytea` arrives as it is stored, not as hex digits. The text has no values. */
+  readBytes(text: string): Promise<Uint8Array[][]>
 }
 
 /** A library in PostgreSQL. Outside `transaction` and `snapshot`, every statement is a transaction of its own. */
@@ -119,10 +121,15 @@ function createDatabase(context: DatabaseContext): Database {
   const { connections, location, channel, time, retry } = context
   const queryOn = (client: PoolClient) => (text: string, values: readonly unknown[]) =>
     connections.query(client, toQueryConfig(text, values, connections.hasOwnSessions))
-  const direct = createSql((text, values) => retry(() => connections.use((client) => queryOn(client)(text, values))))
+  const copyOn = (client: PoolClient) => (text: string) =>
+    connections.copyOut(client, `COPY (${text}) TO STDOUT (FORMAT binary)`)
+  const direct = createSql(
+    (text, values) => retry(() => connections.use((client) => queryOn(client)(text, values))),
+    (text) => retry(() => connections.use((client) => copyOn(client)(text))),
+  )
   const runWork = async <T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> => {
     try {
-      return await work(createSql(queryOn(client)))
+      return await work(createSql(queryOn(client), copyOn(client)))
     } catch (error) {
       if (!isConnectionLost(error)) await connections.query(client, 'ROLLBACK').catch(() => undefined)
       throw error
@@ -266,8 +273,9 @@ function listen(connections: ConnectionPool, channel: string, wake: (topic: stri
 
 type RunQuery = (text: string, values: readonly unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>
 
-function createSql(runQuery: RunQuery): Sql {
+function createSql(runQuery: RunQuery, readBytes: Sql['readBytes']): Sql {
   return {
+    readBytes,
     all: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
       (await runQuery(text, values)).rows as Row[],
     get: async <Row extends object>(text: string, values: readonly unknown[] = []) =>

@@ -93,11 +93,9 @@ export function createIndexParts(maxBlockBytes: number = MAX_CACHE_BYTES): Index
         [...numbers].map((block) => ({ segment, block })),
       )
       const found = wantedBlocks.length === 0 ? [] : await readBlocks(sql, wantedBlocks)
-      for (const { segment, block, data } of found) {
-        const key = segment * MAX_BLOCKS + block
-        const plain = decodeBytes(data)
-        pinnedBlocks.set(key, plain)
-        cacheBlock(key, plain)
+      for (const { key, data } of found) {
+        pinnedBlocks.set(key, data)
+        cacheBlock(key, data)
       }
       return isWhole && found.length === wantedBlocks.length
     },
@@ -122,15 +120,24 @@ async function loadHeads(sql: Sql, ids: readonly number[], heads: Map<number, He
   return found.length === ids.length
 }
 
-function readBlocks(
+async function readBlocks(
   sql: Sql,
   wantedBlocks: readonly { readonly segment: number; readonly block: number }[],
-): Promise<{ segment: number; block: number; data: string }[]> {
-  return sql.all(
-    `SELECT b.segment, b.block, encode(b.data, 'base64') AS data FROM unnest($1::bigint[], $2::integer[]) AS a (segment, block)
+): Promise<{ readonly key: number; readonly data: Uint8Array }[]> {
+  const segments = wantedBlocks.map(({ segment }) => segment)
+  const blocks = wantedBlocks.map(({ block }) => block)
+  const rows = await sql.readBytes(
+    `SELECT a.place, b.data FROM unnest('{${segments}}'::bigint[], '{${blocks}}'::integer[]) WITH ORDINALITY AS a (segment, block, place)
      JOIN index_blocks b ON b.segment = a.segment AND b.block = a.block`,
-    [wantedBlocks.map(({ segment }) => segment), wantedBlocks.map(({ block }) => block)],
   )
+  return rows.map(([place = EMPTY, data = EMPTY]) => {
+    const { segment = 0, block = 0 } = wantedBlocks[readNumber(place) - 1] ?? {}
+    return { key: segment * MAX_BLOCKS + block, data }
+  })
+}
+/** Reads a `bigint` in binary format. */
+function readNumber({ buffer, byteOffset }: Uint8Array): number {
+  return Number(new DataView(buffer, byteOffset, 8).getBigInt64(0))
 }
 
 /**

@@ -35,7 +35,7 @@ interface NewChunkColumns extends ChunkColumns {
 }
 
 /** Size of the block cache in bytes. Blocks are cached because many queries contain the same words. */
-const BLOCK_CACHE_BYTES = 2 ** 24
+const BLOCK_CACHE_BYTES = 2 ** 26
 
 /** The number of documents of a segment that is not finished; its documents are the state of the merge instead. */
 const UNFINISHED = 0
