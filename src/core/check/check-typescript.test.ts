@@ -330,10 +330,8 @@ describe('generics', () => {
       type E<T> = T extends 1 ? { one: 1 } : T extends { e: 1 } ? { two: 1 } : { three: 1 }
       export declare function a<T>(value: T): A<T>; export declare function e<T>(value: T): E<T>`
     const code =
-      "import { a, e } from 'p'\nconst v = a({}); v.one; v.two; v.three\nv.four; v.five; v.seven\ne({}).two; e({}).four"
-    expect(check({ p: types }, code)).toEqual([
-      ...['3 v.four: unknown', '3 v.five: unknown', '3 v.seven: unknown', '4 e({}).four: missing'],
-    ])
+      "import { a, e } from 'p'\nconst v = a({}); v.one; v.two; v.three; v.four\nv.five; v.seven\ne({}).two; e({}).four"
+    expect(check({ p: types }, code)).toEqual([...['3 v.five: unknown', '3 v.seven: unknown', '4 e({}).four: missing']])
   })
 
   test('a rest parameter that is a tuple has as many arguments as items', () => {

@@ -33,7 +33,7 @@ const MAX_RECURSION = 1
 const MAX_DEPTH = 60
 
 /** How many undecided conditions a type may be inside of. Each of them doubles the work. */
-const MAX_CHOICES = 2
+const MAX_CHOICES = 3
 
 /** The aliases and conditions that a type is evaluated inside of, the innermost first. */
 interface Nesting {
