@@ -138,7 +138,8 @@ export class PostingsReader {
     const { windows } = this.#postings ?? {}
     const window = windows === undefined ? 0 : document >> windows.shift
     if (windows !== undefined && window > this.#window && !this.#openWindow(window)) return false
-    if (windows !== undefined && this.document < document) this.#skipTo((document - (window << windows.shift)) << CODE_BITS)
+    if (windows !== undefined && this.document < document)
+      this.#skipTo((document - (window << windows.shift)) << CODE_BITS)
     while (this.document < document) if (!this.next()) return false
     return this.document === document
   }
@@ -250,11 +251,7 @@ export class PostingsReader {
 }
 
 /** About how many postings the windows from a document to before another have. */
-export function estimateCount(
-  { shift, count, rows, stride, column }: TermWindows,
-  from: number,
-  to: number,
-): number {
+export function estimateCount({ shift, count, rows, stride, column }: TermWindows, from: number, to: number): number {
   const end = Math.min(count, ((to - 1) >> shift) + 1)
   return ((rows[end * stride + column] ?? 0) - (rows[(from >> shift) * stride + column] ?? 0)) >> 1
 }
