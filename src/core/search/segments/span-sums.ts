@@ -14,11 +14,8 @@ import type { SearchedDocuments } from './word-postings.ts'
 export const SPAN_SHIFT: number = MAX_WINDOW_SHIFT
 export const SPAN_SIZE: number = 1 << SPAN_SHIFT
 
-/**
- * Bounds are raised by this share, so that rounding never excludes a document. Sums are rounded to 24 bits with each of the terms of a
- * query, which are fewer than a thousand: two tables of such numbers fit into the first cache of a processor.
- */
-export const SLACK: number = 1e-4
+/** Bounds are raised by this share, so that rounding never excludes a document. */
+export const SLACK = 1e-9
 
 /** Lengths are rounded down to levels: whole numbers below 64, then 32 levels for each doubling. The last level has no upper end. */
 const LEVEL_COUNT = 256
@@ -47,14 +44,14 @@ function lengthAt(level: number): number {
  */
 export class SpanSums {
   /** By document, relative to the first one of the span. */
-  readonly sums: Float32Array = new Float32Array(SPAN_SIZE)
+  readonly sums: Float64Array = new Float64Array(SPAN_SIZE)
   /** The candidates: documents that can be among the best. */
   readonly documents: Uint16Array = new Uint16Array(SPAN_SIZE)
   count = 0
   /** By level. */
   readonly #norms = new Float64Array(LEVEL_COUNT)
   /** The saturated frequency by level and code of a posting. */
-  readonly #saturations = new Float32Array(LEVEL_COUNT << CODE_BITS)
+  readonly #saturations = new Float64Array(LEVEL_COUNT << CODE_BITS)
   /** The number of candidates by step of their sums. */
   readonly #counts = new Uint16Array(128)
   /** The documents of a window whose occurrences are written apart. */
