@@ -308,6 +308,8 @@ function launch(args: readonly string[], options: StartOptions = {}): ChildProce
     cwd: join(temp, 'elsewhere'),
     env: { ...process.env, ...env, PATH: `${join(temp, 'bin')}:${process.env['PATH']}` },
   })
+  // A launcher that ends with an error does not read its input.
+  child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   return child
 }
