@@ -38,8 +38,9 @@ const parts = (option('only') ?? 'pharos,embed,scrapy,crawlee,fetch,latency,reac
 const usesNginx = parts.some((part) => !['latency', 'polite'].includes(part))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
-/** Options that the launcher passes to Node for a crawl. */
+/** Options that the launcher passes to Node for a crawl, and a setting of its environment. */
 const LAUNCHER_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
+const LAUNCHER_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' }
 const pharos = (...args) => [process.execPath, ...LAUNCHER_FLAGS, program, ...args, '--allow-private']
 const script = (name, ...args) => [process.execPath, join(here, 'crawl', name), ...args]
 const megabytes = (kilobytes) => (kilobytes === undefined ? '' : (kilobytes / 1024).toFixed(0))
@@ -180,10 +181,11 @@ async function measure(label, [command, ...args], server, countPages) {
   const hook = usesNode
     ? { NODE_OPTIONS: `--require ${join(here, 'crawl/report-usage.cjs')}`, PHAROS_BENCH_REPORT: report }
     : {}
+  const launched = args.includes(program) ? LAUNCHER_ENVIRONMENT : {}
   const begun = performance.now()
   const child = spawn(command, args, {
     cwd: here,
-    env: { ...process.env, ...hook },
+    env: { ...process.env, ...launched, ...hook },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let problem = ''

@@ -100,23 +100,21 @@ const MAX_WALL_CLOCK_MS = 480_000
 
 /** Maximum number of marks of one kind in a page that is read in this process. */
 const MAX_MARKS = 20_000
-/** Characters that make a page costly in large numbers: elements, links and cells. */
-const MARKS = ['<', '[', '|']
 
-/** Whether a page has too many elements, links or cells to be read quickly. */
+/** Whether a page has too many elements, links or cells to be read quickly, by the marks `<`, `[` and `|`. */
 function isDense(body: Snapshot['body']): boolean {
-  return body.length > MAX_MARKS && MARKS.some((mark) => hasMoreMarksThan(MAX_MARKS, body, mark))
-}
-
-function hasMoreMarksThan(maxCount: number, body: Snapshot['body'], mark: string): boolean {
-  const code = mark.charCodeAt(0)
-  const find = (from: number): number =>
-    typeof body === 'string' ? body.indexOf(mark, from) : body.indexOf(code, from)
-  let count = 0
-  for (let at = find(0); at >= 0; at = find(at + 1)) {
-    if (++count > maxCount) return true
+  const { length } = body
+  if (length <= MAX_MARKS) return false
+  let elements = 0
+  let links = 0
+  let cells = 0
+  for (let i = 0; i < length; i++) {
+    const unit = typeof body === 'string' ? body.charCodeAt(i) : body[i]
+    if (unit === 0x3c) elements++
+    else if (unit === 0x5b) links++
+    else if (unit === 0x7c) cells++
   }
-  return false
+  return Math.max(elements, links, cells) > MAX_MARKS
 }
 
 interface PageTask {

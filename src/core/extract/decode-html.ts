@@ -84,7 +84,8 @@ const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]+)["']/
 
 /** The encoding that a document declares in `<meta>` or in an XML declaration, found as the HTML standard describes it. */
 function prescan(bytes: Uint8Array): string | undefined {
-  const source = decodeWindows1252(bytes.subarray(0, PRESCAN_BYTES))
+  // Declarations are ASCII, so it does not matter how the other bytes are decoded.
+  const source = writeUnits(bytes.subarray(0, PRESCAN_BYTES))
   const [, xmlLabel] = XML_ENCODING.exec(source) ?? []
   for (let at = source.indexOf('<'); at >= 0; at = source.indexOf('<', at)) {
     if (source.startsWith('<!--', at)) {

@@ -74,7 +74,8 @@ function addToCounters(planes: Int32Array, hash: number): void {
 function writeMajority(planes: Int32Array, total: number): string {
   let bits = 0
   for (let bit = 0; bit < 32; bit++) {
-    const found = planes.reduce((sum, plane, n) => sum + ((plane >>> bit) & 1) * 2 ** n, 0)
+    let found = 0
+    for (let n = 0; n < PLANES; n++) found |= (((planes[n] ?? 0) >>> bit) & 1) << n
     if (found * 2 > total) bits |= 1 << bit
   }
   return (bits >>> 0).toString(16).padStart(8, '0')

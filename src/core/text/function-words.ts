@@ -87,8 +87,8 @@ export function countFunctionWords(text: string): {
   const counts = new Map<string, number>()
   let words = 0
   // A word joined to a digit is a size or a name: `2em`, `wat2wasm`.
-  for (const [token] of text.matchAll(/[\p{L}\p{M}\p{N}_]+/gu)) {
-    if (/^\p{N}+$/u.test(token)) continue
+  for (const token of text.match(/[\p{L}\p{M}\p{N}_]+/gu) ?? []) {
+    if (!isAsciiLetter(token.charCodeAt(0)) && /^\p{N}+$/u.test(token)) continue
     words++
     const word = token.toLowerCase()
     // A word in capitals is a name: `DOS`, `EST`.
@@ -108,4 +108,9 @@ export function countFunctionWords(text: string): {
     })
   }
   return { found, words }
+}
+
+/** Whether a UTF-16 unit is one of the letters A to Z, in either case. */
+export function isAsciiLetter(unit: number): boolean {
+  return (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a
 }

@@ -1,5 +1,5 @@
 import { franc } from 'franc-min'
-import { countFunctionWords, type FunctionWordCounts, hasFunctionWords } from './function-words.ts'
+import { countFunctionWords, type FunctionWordCounts, hasFunctionWords, isAsciiLetter } from './function-words.ts'
 import { isKnownTwoLetterCode, primaryLanguageOf, toTwoLetterCode } from './language-code.ts'
 import { hasOwnScript, languagesByScript, shareOfScript } from './script.ts'
 
@@ -25,7 +25,7 @@ export function readLanguage(declaredTag: string | null, text: string): PageLang
 export function resolvePageLanguage(declaredTag: string | null, markdown: string): string | null {
   const declared = declaredTag === null ? null : primaryLanguageOf(declaredTag)
   const prose = proseOf(markdown)
-  const letters = prose.match(/\p{L}/gu)?.length ?? 0
+  const letters = countLetters(prose)
   if (letters < MIN_LETTERS) return declared === null ? null : declaredTag
   const scriptLanguages = languagesByScript(prose)
   const wordStats = countFunctionWords(prose)
@@ -126,6 +126,24 @@ function proseOf(markdown: string): string {
     .replace(/[#*_|>[\]]+/g, ' ')
     .slice(0, SAMPLE_CHARS)
 }
+
+/** Number of letters in a text. Testing ASCII without a regular expression takes a tenth of the time. */
+function countLetters(text: string): number {
+  let count = 0
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit < 0x80) {
+      if (isAsciiLetter(unit)) count++
+      continue
+    }
+    const character = String.fromCodePoint(text.codePointAt(i) ?? 0)
+    i += character.length - 1
+    if (LETTER.test(character)) count++
+  }
+  return count
+}
+
+const LETTER = /\p{L}/u
 
 /** Detection reads this many characters; more changes nothing. */
 const SAMPLE_CHARS = 2000

@@ -21,7 +21,15 @@ import { createClassReader } from './classifications.ts'
 import { createContentWriter } from './content.ts'
 import { createLibraryCopy } from './copy/library-copy.ts'
 import { createBulkUpdates } from './database/bulk-updates.ts'
-import { type Database, LOCK_TIMEOUT_MS, type Notice, openDatabase, type Write, writeTo } from './database/database.ts'
+import {
+  createGroupedWrite,
+  type Database,
+  LOCK_TIMEOUT_MS,
+  type Notice,
+  openDatabase,
+  type Write,
+  writeTo,
+} from './database/database.ts'
 import { createLayouts } from './database/layouts.ts'
 import { createEarlierPageReader, createEarlierTextReader } from './earlier-pages.ts'
 import { createIndexMaintenance } from './index/index-maintenance.ts'
@@ -116,6 +124,7 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
 
   const crawlOf = (source: number, id: string): CrawlRef => ({ id, number: sources.crawlNumber(source, id) })
   const write = <T>(work: () => T): Promise<T> => writeTo(db, work, lockTimeoutMs)
+  const writeGrouped = createGroupedWrite(db, lockTimeoutMs)
   /** Writes to an existing source on behalf of a crawl; returns `nothing` when the crawl may no longer write. */
   const writeFor = <T>(
     sourceId: string,
@@ -140,7 +149,7 @@ function createParts(db: Database, location: string, lockTimeoutMs: number) {
   return {
     ...{ db, index, indexMaintenance, sources, crawls, hosts, lists, aliases, rows, signatures, readFacts, content },
     ...{ finds, frontier, settlements, bulkUpdates, readStats, readClass, readEarlierPages, readEarlierText },
-    ...{ crawlOf, write, writeFor, clearRemoved, within },
+    ...{ crawlOf, write, writeGrouped, writeFor, clearRemoved, within },
   }
 }
 
@@ -174,7 +183,7 @@ function createSourceStore(parts: StoreParts): SourceStore {
 /** Creates the part of the ledger for finds and visits. */
 function createVisitLedger(parts: StoreParts): VisitLedger {
   const { sources, crawls, aliases, rows, finds, frontier, settlements, bulkUpdates, crawlOf, write } = parts
-  const { writeFor, within } = parts
+  const { writeGrouped, writeFor, within } = parts
   const removeProven = async (sourceId: string, crawlId: string, withUnseen: boolean): Promise<number> => {
     const removable = await writeFor<number[]>(sourceId, crawlId, [], (source, crawl) =>
       bulkUpdates.listRemovable(source, crawl.number, withUnseen),
@@ -205,7 +214,7 @@ function createVisitLedger(parts: StoreParts): VisitLedger {
         return within(sourceId, [], (source) => frontier.lease(source, request))
       }),
     settle: (settlement) =>
-      write(() => {
+      writeGrouped(() => {
         const { visit, crawlId } = settlement
         if (!crawls.mayWrite(crawlId)) return LOST_RESULT
         return within(visit.sourceId, LOST_RESULT, (source) =>

@@ -132,7 +132,7 @@ class StoredChunkIndex implements ChunkIndex {
 
   constructor(storage: IndexStorage) {
     this.#storage = storage
-    this.#merges = new IndexMerges(storage, (records) => this.#createViews(records))
+    this.#merges = new IndexMerges(storage, (records) => this.#createViews(records, true))
   }
 
   notifyNewChunks(last: number): void {
@@ -242,15 +242,15 @@ class StoredChunkIndex implements ChunkIndex {
     if (affected.length > 0) this.#updateState()
   }
 
-  #loadSegment(id: number): Segment {
-    const stored = this.#storage.openSegment(id)
+  #loadSegment(id: number, isReadOnce: boolean): Segment {
+    const stored = this.#storage.openSegment(id, isReadOnce)
     return openSegment(stored, CHUNK_WEIGHTS, stored.readBlock)
   }
 
-  #createViews(records: readonly SegmentRecord[]): SegmentView[] {
+  #createViews(records: readonly SegmentRecord[], isReadOnce = false): SegmentView[] {
     const runs = groupRuns(this.#storage.listDead())
     return records.map(({ id }) => {
-      const segment = this.#cache.get(id) ?? this.#loadSegment(id)
+      const segment = this.#cache.get(id) ?? this.#loadSegment(id, isReadOnce)
       return { segment, dead: this.#dead.mark(segment, runs.get(id)) }
     })
   }

@@ -17,7 +17,11 @@ export interface IndexStorage {
   writeState(state: IndexState): void
   /** In the order in which they were added. */
   listSegments(): SegmentRecord[]
-  openSegment(id: number): Pick<EncodedSegment, 'documents' | 'directory'> & Pick<Segment, 'readBlock'>
+  /** The blocks of a segment that is read once, to merge it, need not be cached. */
+  openSegment(
+    id: number,
+    isReadOnce?: boolean,
+  ): Pick<EncodedSegment, 'documents' | 'directory'> & Pick<Segment, 'readBlock'>
   /** Adds a segment under an id that was never used before. */
   addSegment(segment: EncodedSegment): void
   /** Removes a segment with its runs of dead chunks, or an unfinished segment. */

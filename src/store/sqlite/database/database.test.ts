@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { zeroTable } from '../../../../test/damage-library.ts'
-import { checkFile, type Database, isLibrary, isLibraryOpen, openDatabase, writeTo } from './database.ts'
+import {
+  checkFile,
+  createGroupedWrite,
+  type Database,
+  isLibrary,
+  isLibraryOpen,
+  openDatabase,
+  writeTo,
+} from './database.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'pharos-database-'))
 let files = 0
@@ -82,6 +90,86 @@ describe('writing to a library that cannot be written', () => {
         throw error
       }),
     ).rejects.toBe(error)
+    db.close()
+  })
+})
+
+describe('grouped writes', () => {
+  test('all writes of one turn of the event loop are committed at once, and each gets its own result', async () => {
+    const { db, path } = stageDatabase()
+    const other = openDatabase(path)
+    const insert = db.prepare<[string]>('INSERT INTO notes VALUES (?)')
+    const write = createGroupedWrite(db, 50)
+    const seenByOthers: unknown[] = []
+    const results = await Promise.all(
+      ['a', 'b', 'c'].map((text) =>
+        write(() => {
+          insert.run(text)
+          seenByOthers.push(countNotes(other))
+          return text
+        }),
+      ),
+    )
+    expect(results).toEqual(['a', 'b', 'c'])
+    expect(seenByOthers).toEqual([0, 0, 0])
+    expect(countNotes(other)).toBe(3)
+    await write(() => insert.run('d'))
+    expect(countNotes(other)).toBe(4)
+    other.close()
+    db.close()
+  })
+
+  test('a write that fails changes nothing, and the others of its group are written', async () => {
+    const { db } = stageDatabase()
+    const insert = db.prepare<[string]>('INSERT INTO notes VALUES (?)')
+    const write = createGroupedWrite(db, 50)
+    const results = await Promise.allSettled([
+      write(() => insert.run('a').changes),
+      write(() => {
+        insert.run('b')
+        throw new RangeError('no such page')
+      }),
+      write(() => insert.run('c').changes),
+    ])
+    expect(results).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: new RangeError('no such page') },
+      { status: 'fulfilled', value: 1 },
+    ])
+    expect(db.prepare('SELECT text FROM notes ORDER BY text').pluck().all()).toEqual(['a', 'c'])
+    db.close()
+  })
+
+  test('when the disk is full, the writes that fit are kept', async () => {
+    const { db } = stageDatabase()
+    const insert = db.prepare<[Buffer]>('INSERT INTO notes VALUES (?)')
+    const write = createGroupedWrite(db, 50)
+    db.pragma(`max_page_count = ${Number(db.pragma('page_count', { simple: true })) + 2}`)
+    const results = await Promise.allSettled([
+      write(() => insert.run(Buffer.alloc(10)).changes),
+      write(() => insert.run(Buffer.alloc(100_000)).changes),
+    ])
+    expect(results).toMatchObject([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: { code: 'LIBRARY_FULL' } },
+    ])
+    expect(countNotes(db)).toBe(1)
+    db.close()
+  })
+
+  test('the lock of another writer is reported to all, none of which waits twice', async () => {
+    const { db, path } = stageDatabase()
+    const other = openDatabase(path)
+    other.exec('BEGIN EXCLUSIVE')
+    const write = createGroupedWrite(db, 50)
+    let runs = 0
+    const results = await Promise.allSettled([write(() => runs++), write(() => runs++)])
+    const locked = { status: 'rejected', reason: { code: 'LIBRARY_LOCKED' } }
+    expect(results).toMatchObject([locked, locked])
+    expect(runs).toBe(0)
+    other.exec('COMMIT')
+    other.close()
+    expect(await write(() => runs++)).toBe(0)
     db.close()
   })
 })

@@ -225,6 +225,48 @@ export async function writeTo<T>(db: Database, work: () => T, timeoutMs: number 
 /** Delay between two attempts to write. */
 const WRITE_RETRY_DELAY_MS = 20
 
+/**
+ * Creates a {@link writeTo} that runs all writes of one turn of the event loop as one transaction, because a commit costs as much as storing
+ * a small page. If a write fails, nothing of its group is written, and each of the group runs again in a transaction of its own.
+ */
+export function createGroupedWrite(db: Database, timeoutMs: number): Write {
+  let group: GroupedWrite[] = []
+  const writeGroup = async (): Promise<void> => {
+    const writes = group
+    group = []
+    let hasBegun = false
+    try {
+      const answers = await writeTo(
+        db,
+        () => {
+          hasBegun = true
+          return writes.map(({ run }) => run())
+        },
+        timeoutMs,
+      )
+      for (const answer of answers) answer()
+    } catch (error) {
+      for (const { runAlone, reject } of writes) hasBegun ? runAlone() : reject(error)
+    }
+  }
+  return <T>(work: () => T) =>
+    new Promise<T>((resolve, reject) => {
+      if (group.length === 0) setImmediate(() => void writeGroup())
+      const run = (): (() => void) => {
+        const result = work()
+        return () => resolve(result)
+      }
+      group.push({ run, runAlone: () => resolve(writeTo(db, work, timeoutMs)), reject })
+    })
+}
+
+interface GroupedWrite {
+  /** Runs the write, and returns the function that gives the result to its caller. */
+  readonly run: () => () => void
+  readonly runAlone: () => void
+  readonly reject: (error: unknown) => void
+}
+
 /** Runs a write as one transaction, or returns `busy` at once when another process is writing. Throws the same errors as `writeTo`. */
 export function tryWriteTo<T>(db: Database, work: () => T): { readonly result: T } | 'busy' {
   const busyMs = db.pragma('busy_timeout', { simple: true })

@@ -57,10 +57,11 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
       sql.updateState.run(format, last, generation)
     },
     listSegments: () => sql.selectSegments.all(),
-    openSegment: (id) => {
+    openSegment: (id, isReadOnce = false) => {
       const found = sql.selectSegment.get(id)
       if (found === undefined) throw new DecodeError(`the index has no segment ${id}`)
       const { documents, directory, firstBlock } = found
+      if (isReadOnce) return { documents, directory, readBlock: (block) => loadBlock(firstBlock + block) }
       const firstKey = ++openedCount * MAX_BLOCKS
       return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, firstKey + block) }
     },
@@ -95,12 +96,16 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
   function readBlock(number: number, key: number): Uint8Array {
     const cached = blocks.get(key)
     if (cached !== undefined) return cached
+    const block = loadBlock(number)
+    blocks.set(key, block, block.length)
+    return block
+  }
+
+  function loadBlock(number: number): Uint8Array {
     const found = sql.selectBlock.get(number)
     if (found === undefined) throw new DecodeError(`the index has no block ${number}`)
     // Slicing a plain array is several times faster than slicing a `Buffer`.
-    const block = new Uint8Array(found.buffer, found.byteOffset, found.byteLength)
-    blocks.set(key, block, block.length)
-    return block
+    return new Uint8Array(found.buffer, found.byteOffset, found.byteLength)
   }
 }
 
