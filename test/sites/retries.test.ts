@@ -164,7 +164,9 @@ describe('a few bad addresses on a healthy host', () => {
         request.socket.resetAndDestroy()
         return ''
       },
-      '/limited': () => (++requests === 1 ? { status: 429, headers: { 'retry-after': '2' } } : page('Limited linnet')),
+      // Slower than the reset, because a failure while the host is held does not count as an attempt.
+      '/limited': () =>
+        ++requests === 1 ? { status: 429, headers: { 'retry-after': '2' }, delayMs: 200 } : page('Limited linnet'),
     })
     const library = withFastClock(await openWithDefaultLimits(1000), 5)
     const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
