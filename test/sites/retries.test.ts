@@ -164,9 +164,7 @@ describe('a few bad addresses on a healthy host', () => {
         request.socket.resetAndDestroy()
         return ''
       },
-      // Slower than the reset, because a failure while the host is held does not count as an attempt.
-      '/limited': () =>
-        ++requests === 1 ? { status: 429, headers: { 'retry-after': '2' }, delayMs: 200 } : page('Limited linnet'),
+      '/limited': () => (++requests === 1 ? { status: 429, headers: { 'retry-after': '2' } } : page('Limited linnet')),
     })
     const library = withFastClock(await openWithDefaultLimits(1000), 5)
     const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
@@ -187,7 +185,11 @@ describe('a few bad addresses on a healthy host', () => {
     const delays = retriesOf(events).map(({ url, delayMs }) => [new URL(url).pathname, delayMs] as const)
     for (const [path, delayMs] of delays) expect(delayMs, path).toBeLessThanOrEqual(4000)
     expect(site.requests.filter(({ path }) => path === '/hangs')).toHaveLength(2)
-    expect(site.requests.filter(({ path }) => path === '/resets')).toHaveLength(3)
+    // Three attempts. One that breaks while the host is held does not count and is made again.
+    const attempts = retriesOf(events).flatMap(({ url, attempt }) => (url.endsWith('/resets') ? [attempt] : []))
+    expect([...new Set(attempts)]).toEqual([1, 2])
+    expect(attempts.length).toBeLessThanOrEqual(3)
+    expect(site.requests.filter(({ path }) => path === '/resets')).toHaveLength(attempts.length + 1)
     expect(await readHostClock()).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
 
