@@ -20,7 +20,6 @@ import { CRAWL_TYPES, type CrawlType, RENDERINGS } from '../library/source.ts'
 import { findSource } from '../library/sources/find-source.ts'
 import type { OpenLibrary } from '../open-library.ts'
 import type { CrawlAssignment } from '../processes/crawl-process.ts'
-import { limitCompilation } from '../processes/memory.ts'
 import type { Config } from '../settings/settings.ts'
 import { findFailure } from './crawl-failure.ts'
 import { interruptible } from './interrupt.ts'
@@ -308,7 +307,6 @@ async function runCrawl(
   signal: AbortSignal,
   retryingUntilReachable: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
-  limitCompilation()
   const { runCrawlProcess } = await import('../processes/crawl-process.ts')
   let pausedBy: PauseCause | undefined
   const crawling = runCrawlProcess({

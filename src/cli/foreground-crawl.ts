@@ -15,7 +15,6 @@ import { hasPlan, labelOf, type Source } from '../library/source.ts'
 import { findSource } from '../library/sources/find-source.ts'
 import { offerDocumentation } from '../library/sources/offer-documentation.ts'
 import { capOf } from '../library/sources/source-status.ts'
-import { limitCompilation } from '../processes/memory.ts'
 import { findFailure } from './crawl-failure.ts'
 import { interruptible } from './interrupt.ts'
 import {
@@ -67,7 +66,6 @@ export async function withCrawlContext(
   work: (crawling: CrawlContext) => Promise<void>,
   project?: string,
 ): Promise<void> {
-  limitCompilation()
   const config = configOf(command)
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
   const { maxAge: maxAgeMs, contactUrl, allowPrivate } = config.values

@@ -25,6 +25,8 @@ async function start(): Promise<number> {
   const stderr = Object.assign(process.stderr, { forcesColors })
   // A dumb terminal is treated as a file, without cursor control.
   const plainStderr = { write: (text: string) => stderr.write(text) }
+  const { setEngineFlags } = await import('./engine-flags.ts')
+  setEngineFlags(process.argv.slice(2))
   // Compiling takes a considerable part of the start-up time. The cache is valid for the same source text and version of Node only.
   // `uninstall` removes the cache, which Node would write again at the end.
   if (process.argv[2] !== 'uninstall') module.enableCompileCache(codeCacheFolder())

@@ -45,17 +45,3 @@ function collectGarbage(): void {
   const collect: unknown = runInNewContext('gc')
   if (typeof collect === 'function') collect()
 }
-
-/**
- * Makes V8 compile only code that runs very often, and inline less of it. A crawl runs much different code, each part for a short time, so
- * by default the compiler takes a quarter of the CPU time and 20 MB.
- */
-export function limitCompilation(): void {
-  for (const flag of COMPILATION_FLAGS) setFlagsFromString(flag)
-}
-
-const COMPILATION_FLAGS = [
-  '--invocation-count-for-maglev=1500',
-  '--invocation-count-for-turbofan=15000',
-  '--max-inlined-bytecode-size-cumulative=300',
-]

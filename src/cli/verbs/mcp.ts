@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
 import { type EffectiveConfig, libraryDataFolder, packageFolders } from '../../config.ts'
 import { PharosError, usageError } from '../../core/errors.ts'
@@ -70,7 +69,6 @@ export function addMcp(program: Command, streams: Streams): void {
     if (flags.pack !== undefined) {
       refuseFlags(flags, ['readOnly', 'tools', 'exportTo', 'project'], 'is for the library, not for a pack')
     }
-    limitHeapGrowth()
     await interruptible(async (signal) => {
       const mcp = flags.pack === undefined ? await openMcp(config, flags) : await openPackMcp(command, flags.pack)
       try {
@@ -226,13 +224,4 @@ async function serveHttp(
   })
   await handler.close()
   await server.close()
-}
-
-/**
- * Limits the growth of the heap. A server runs for days beside the programs that use it, and with the defaults its memory would double
- * after about two hundred requests.
- */
-function limitHeapGrowth(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setFlagsFromString('--heap-growing-percent=20')
 }

@@ -228,6 +228,7 @@ const WRITE_RETRY_DELAY_MS = 20
 /**
  * Creates a {@link writeTo} that runs all writes of one turn of the event loop as one transaction, because a commit costs as much as storing
  * a small page. If a write fails, nothing of its group is written, and each of the group runs again in a transaction of its own.
+ * Other writes of the same turn come first.
  */
 export function createGroupedWrite(db: Database, timeoutMs: number): Write {
   let group: GroupedWrite[] = []
@@ -246,7 +247,8 @@ export function createGroupedWrite(db: Database, timeoutMs: number): Write {
       )
       for (const answer of answers) answer()
     } catch (error) {
-      for (const { runAlone, reject } of writes) hasBegun ? runAlone() : reject(error)
+      const mayOthersSucceed = hasBegun && writes.length > 1
+      for (const { runAlone, reject } of writes) mayOthersSucceed ? runAlone() : reject(error)
     }
   }
   return <T>(work: () => T) =>
