@@ -47,6 +47,8 @@ async function runSteps(node) {
   const env = {
     ...toolEnvironment(root),
     ...(temporary === undefined ? {} : { TMPDIR: temporary }),
+    // As `./pharos` does. Allocating from many arenas takes a twentieth of the CPU time.
+    MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? '1',
     ...(long ? { TEST_LONG: '1' } : {}),
     TEST_FAILED_FILES: FAILED_FILES,
   }
