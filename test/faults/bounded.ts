@@ -30,7 +30,7 @@ export function extendTestTimeout(): void {
 
 /**
  * Runs the program in a separate process, within limits of time and memory. To save starts, one process does many runs until one of them
- * fails or exceeds a limit; the next run gets a new process. With TEST_LONG every run gets a new process.
+ * fails or exceeds a limit; the next run gets a new process. With TEST_LONG every run of a large input gets a new process.
  */
 export class BoundedProgram {
   readonly #sandbox: ProgramSandbox
@@ -53,7 +53,7 @@ export class BoundedProgram {
   }
 
   /** Runs the program, which may fail, and checks its limits. */
-  async tryRun(args: readonly string[]): Promise<Outcome> {
+  async tryRun(args: readonly string[], isSmall = false): Promise<Outcome> {
     let needsNewProcess = true
     try {
       const started = performance.now()
@@ -63,7 +63,7 @@ export class BoundedProgram {
       report([`${seconds.toFixed(1)} s`, `${cpuSeconds.toFixed(1)} cpu-s`, `${maxRssMb.toFixed(0)} MB`])
       expect(maxRssMb).toBeLessThan(this.#maxRssMb)
       expect(cpuSeconds).toBeLessThan(MAX_CPU_SECONDS)
-      needsNewProcess = isLong
+      needsNewProcess = isLong && !isSmall
       return outcome
     } finally {
       if (needsNewProcess) await this.end()

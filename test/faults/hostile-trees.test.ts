@@ -16,7 +16,7 @@ import { type Bait, hostileDocuments, SCRIPT } from './hostile-documents.ts'
 /*
  * Malicious trees, added by the built program in a separate process. The program must end in time and in bounded memory. The ledger must
  * give the state and reason of every file, and the good file beside them must be indexed. Nothing may be written elsewhere, no program may
- * run, and no server on the network may be contacted. TEST_LONG uses full sizes, each in a process of its own. TEST_REPORT names a file for
+ * run, and no server on the network may be contacted. TEST_LONG uses full sizes, each large one in a process of its own. TEST_REPORT names a file for
  * the figures.
  */
 
@@ -91,8 +91,8 @@ async function add(name: string): Promise<SourceContent> {
 }
 
 /** Adds a tree, expects a refusal, and returns its reason. */
-async function refusalOf(name: string): Promise<string> {
-  const { code, stderr } = await program.tryRun(commandOf(name, sandbox.path('library/refused.db')))
+async function refusalOf(name: string, isSmall = false): Promise<string> {
+  const { code, stderr } = await program.tryRun(commandOf(name, sandbox.path('library/refused.db')), isSmall)
   expectNoTrace()
   expect(code).not.toBe(0)
   const { error } = JSON.parse(stderr) as { error: { code: string; message: string } }
@@ -160,7 +160,7 @@ describe('an archive that is cut off', () => {
       for (let i = 1; i < cutCount; i++) {
         const name = `source/cut-${i}.${ending}`
         sandbox.write({ [name]: bytes.subarray(0, Math.floor((end * i) / cutCount)) })
-        reasons.add(await refusalOf(name))
+        reasons.add(await refusalOf(name, true))
       }
       expect([...reasons]).toEqual(['SOURCE_UNREADABLE: it is cut off'])
     },

@@ -155,8 +155,12 @@ const MAX_RENDERED_CHARS = 5_000_000
 const renderer = new MarkdownIt({ html: true, linkify: true })
 renderer.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
 
+/** Every link has one of these: a target, a definition, HTML, or an address. */
+const LINK_MARK = /\]\(|\]:|<|\/\/|mailto:/i
+
 /** The links that a browser would find in the rendered text. */
 function linksIn(text: string, url: string, isMarkdown: boolean): Link[] {
+  if (!LINK_MARK.test(text)) return []
   const clipped = clipText(text, MAX_RENDERED_CHARS)
   const root = parseHtml(isMarkdown ? renderer.render(clipped) : renderer.renderInline(clipped))
   return readLinks(indexElements(root), url, [root])
