@@ -171,7 +171,7 @@ test('documents that take too long or too much memory are given up, and the docu
 
 test('an extraction of HTML or Markdown has the same limits as documents', async () => {
   const reader = openPageReader({ sha256, maxHeapMb: 40 })
-  const table = `| a | b |\n| --- | --- |\n${'| one | two |\n'.repeat(60_000)}`
+  const table = `| a | b |\n| --- | --- |\n${'| one | [two](/b) |\n'.repeat(60_000)}`
   const markdown = { url: 'https://host.example/table.md', body: table, headers: { 'content-type': 'text/markdown' } }
   const defect = new PageDefect('needs more memory than allowed')
   await expect(reader.extract(markdown, 'table.md', false)).rejects.toEqual(defect)
@@ -181,7 +181,7 @@ test('an extraction of HTML or Markdown has the same limits as documents', async
 
 test('small Markdown with very many brackets or cells is extracted within the limits too', async () => {
   const reader = openPageReader({ sha256, maxCpuMs: 1 })
-  for (const body of ['['.repeat(100_000), '|a'.repeat(50_000)]) {
+  for (const body of [`${'['.repeat(100_000)}](/a)`, `[a](/b)\n${'|a'.repeat(50_000)}`]) {
     const markdown = { url: 'https://host.example/dense.md', body, headers: { 'content-type': 'text/markdown' } }
     await expect(reader.extract(markdown, 'dense.md', false)).rejects.toThrow('takes longer than')
   }
