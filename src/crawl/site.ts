@@ -30,6 +30,8 @@ export class Site {
   /** Hosts of the site: the given one, and those it redirected to. */
   readonly #hosts = new Set<string>()
   readonly #traps = new ContentTraps(this.#hosts)
+  /** The targets of redirects whose visits are not settled yet, by key. */
+  readonly moves: Map<string, string> = new Map()
 
   constructor(counts: CrawlCounts, isLocated: boolean) {
     const { startUrl, siteUrl } = counts.run

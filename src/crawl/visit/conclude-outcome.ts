@@ -110,11 +110,16 @@ export async function concludeMove(
   const answer = { status, detail: `redirects to ${target}` }
   const hops = site.countHops(visit.key) + 1
   const key = site.addressFilter.keyOf(target)
-  if (key !== undefined) site.noteRedirect(visit.key, target, isPermanent)
+  if (key !== undefined) {
+    site.noteRedirect(visit.key, target, isPermanent)
+    site.moves.set(visit.key, key)
+  }
   const { redirects } = run.limits
   const isEndless = isLoop || key === visit.key || hops > redirects || (await redirectsTo(crawl, visit, key))
-  if (isEndless)
+  if (isEndless) {
+    site.moves.delete(visit.key)
     return { state: 'failed', reason: 'redirect-loop', pattern: hops > redirects ? `${redirects}` : null, ...answer }
+  }
   if (key !== undefined) site.noteHops(key, hops)
   const { finds, aliases } = offers.judge([target], {
     depth: site.redirectDepth(visit),
@@ -134,13 +139,17 @@ export async function concludeMove(
 }
 
 /** Whether known redirects lead from a key back to this visit. */
-async function redirectsTo({ run, ports }: ConcludingCrawl, visit: Visit, key: string | undefined): Promise<boolean> {
+async function redirectsTo(crawl: ConcludingCrawl, visit: Visit, key: string | undefined): Promise<boolean> {
   let next = key
-  for (let step = 0; next !== undefined && step < run.limits.redirects; step++) {
-    const row = await ports.ledger.findRow(visit.sourceId, next)
-    if (row?.reason !== 'redirect' || row.crawlId !== run.crawlId || row.target === null) return false
-    if (row.target === visit.key) return true
-    next = row.target
+  for (let step = 0; next !== undefined && step < crawl.run.limits.redirects; step++) {
+    next = crawl.site.moves.get(next) ?? (await findMove(crawl, visit.sourceId, next))
+    if (next === visit.key) return true
   }
   return false
+}
+
+/** The target of a redirect that this crawl has settled. */
+async function findMove({ run, ports }: ConcludingCrawl, sourceId: string, key: string): Promise<string | undefined> {
+  const row = await ports.ledger.findRow(sourceId, key)
+  return row?.reason === 'redirect' && row.crawlId === run.crawlId ? (row.target ?? undefined) : undefined
 }

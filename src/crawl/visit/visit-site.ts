@@ -76,6 +76,7 @@ async function runWorker(active: ActiveCrawl, frontier: Frontier): Promise<void>
       isPage = await visitOne(active, visit)
     } finally {
       active.visiting.delete(visit.url)
+      active.site.moves.delete(visit.key)
       active.requests.largeVisits.release(visit)
       frontier.finishVisit(isPage)
     }
