@@ -38,7 +38,7 @@ const parts = (option('only') ?? 'pharos,embed,scrapy,crawlee,fetch,latency,reac
 const usesNginx = parts.some((part) => !['latency', 'polite'].includes(part))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
-/** Options that the launcher passes to Node for a crawl, and a setting of its environment. */
+/** Options and environment with which the launcher starts a crawl. */
 const LAUNCHER_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
 const LAUNCHER_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' }
 const pharos = (...args) => [process.execPath, ...LAUNCHER_FLAGS, program, ...args, '--allow-private']

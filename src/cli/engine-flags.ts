@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 
-/** Commands that run for long, and answer the same kinds of requests again and again. */
+/** Commands that run for long and answer the same kinds of requests again and again: V8's defaults suit them. */
 const SERVERS: ReadonlySet<string> = new Set(['serve', 'demo'])
 /** An agent's server runs for days beside other programs. With V8's defaults its memory would double after two hundred requests. */
 const SLOW_HEAP_GROWTH = ['--semi-space-growth-factor=1', '--heap-growing-percent=20']
@@ -19,7 +19,8 @@ const LITTLE_COMPILATION = [
  * written, and Node has a folder for each set of flags.
  */
 export function setEngineFlags(args: readonly string[]): void {
-  if (args.some((arg) => SERVERS.has(arg))) return
-  const flags = args.includes('mcp') ? SLOW_HEAP_GROWTH : LITTLE_COMPILATION
+  const [command = ''] = args
+  if (SERVERS.has(command)) return
+  const flags = command === 'mcp' ? SLOW_HEAP_GROWTH : LITTLE_COMPILATION
   for (const flag of flags) setFlagsFromString(flag)
 }
