@@ -48,11 +48,12 @@ describe('search', () => {
     await open('/#/search')
     await page.getByLabel('What to look for').pressSequentially('trim the wick', { delay: 60 })
     const first = page.locator('article.passage').first()
+    // The page also answers what was typed so far; on a busy machine those answers may still be there.
+    await expect.poll(() => new URL(page.url()).hash).toBe('#/search?q=trim+the+wick')
+    await first.locator('.rendered mark', { hasText: 'wick' }).first().waitFor(PATIENCE)
     await first.getByRole('link', { name: 'Care of lamps' }).waitFor(PATIENCE)
-    expect(new URL(page.url()).hash).toBe('#/search?q=trim+the+wick')
     expect(await first.locator('.rendered table td').first().textContent()).toBe('daily')
     expect(await first.locator('.rendered pre .code-keyword').first().textContent()).toBe('def')
-    expect(await first.locator('.rendered mark').allTextContents()).toContain('wick')
     expect(await first.locator('.heading-path').textContent()).toContain('lamps@2.0')
     // A search that the user typed over is no failure.
     expect(problems).toEqual([])
