@@ -1,6 +1,6 @@
 import { constants, gunzipSync } from 'node:zlib'
 import { codeOf } from '../core/errors.ts'
-import { writeUnits } from '../core/text/code-units.ts'
+import { bytesToText } from '../core/text/code-units.ts'
 import { baseName, extensionOf } from '../core/text/path.ts'
 import { type ConversionResult, type Converter, DocumentError } from './document.ts'
 
@@ -189,7 +189,7 @@ function unpackBeginning(bytes: Uint8Array): string {
 
 /** The first characters of bytes, as many as detection needs. */
 export function beginningOf(bytes: Uint8Array): string {
-  return writeUnits(bytes.subarray(0, SNIFF_BYTES))
+  return bytesToText(bytes.subarray(0, SNIFF_BYTES))
 }
 
 /** OpenAPI if a line of the beginning starts with an `openapi` or `swagger` version key; undefined otherwise. */

@@ -1,4 +1,4 @@
-import { writeUnits } from '../text/code-units.ts'
+import { bytesToText, writeUnits } from '../text/code-units.ts'
 import { decodeDoubleByte, isDoubleByte } from './decode-double-byte.ts'
 import { detectEncoding } from './detect-encoding.ts'
 
@@ -85,7 +85,7 @@ const XML_ENCODING = /^<\?xml\s[^>]*?encoding\s*=\s*["']([^"'>]+)["']/
 /** The encoding that a document declares in `<meta>` or in an XML declaration, found as the HTML standard describes it. */
 function prescan(bytes: Uint8Array): string | undefined {
   // Declarations are ASCII, so it does not matter how the other bytes are decoded.
-  const source = writeUnits(bytes.subarray(0, PRESCAN_BYTES))
+  const source = bytesToText(bytes.subarray(0, PRESCAN_BYTES))
   const [, xmlLabel] = XML_ENCODING.exec(source) ?? []
   for (let at = source.indexOf('<'); at >= 0; at = source.indexOf('<', at)) {
     if (source.startsWith('<!--', at)) {

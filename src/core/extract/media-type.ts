@@ -1,5 +1,5 @@
 import type { Snapshot } from '../model.ts'
-import { writeUnits } from '../text/code-units.ts'
+import { bytesToText } from '../text/code-units.ts'
 
 /** The kind of a response, which decides how it is read. */
 export type BodyKind =
@@ -23,9 +23,12 @@ export function mediaTypeOf(headers: Snapshot['headers']): string {
 /** Determines the kind of a response from its `content-type`, its address, and its first bytes if the header is generic or wrong. */
 export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   const type = mediaTypeOf(headers)
-  const beginning = beginningOf(body)
-  const binary = binaryName(body, beginning)
+  const isDecoded = typeof body === 'string'
+  const sample = isDecoded ? body.slice(0, SAMPLE_CHARS) : bytesToText(body.subarray(0, SAMPLE_CHARS))
+  const beginning = isDecoded ? sample.slice(0, SNIFF_CHARS) : markupOf(sample.slice(0, SNIFF_CHARS))
+  const binary = isDecoded ? undefined : MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]
   if (binary !== undefined) return { type: 'other', name: binary }
+  if (isBinary(sample, isDecoded)) return { type: 'other', name: 'binary data' }
   const isMarkup = /^\s*<[!/?a-z]/i.test(beginning)
   const isMdx = type === 'text/mdx' || /\.mdx(?:[?#]|$)/i.test(url)
   const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
@@ -39,17 +42,16 @@ export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning), isMdx }
 }
 
-const SNIFF_BYTES = 1024
+const SAMPLE_CHARS = 4096
+const SNIFF_CHARS = 1024
 
-/** The beginning of a body, one character for each byte. Markup is ASCII in all encodings but UTF-16, whose zeros are left out. */
-function beginningOf(body: Uint8Array | string): string {
-  if (typeof body === 'string') return body.slice(0, SNIFF_BYTES)
-  const text = writeUnits(body.subarray(0, SNIFF_BYTES))
-  return text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '')
+/** The markup in bytes written as characters. It is ASCII in all encodings but UTF-16, whose zeros are left out. */
+function markupOf(bytes: string): string {
+  return bytes.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '')
 }
 
-/** Magic bytes of common binary formats. */
-const MAGIC: readonly (readonly [string, string])[] = [
+/** Magic bytes of common binary formats, written as the beginning of a body. */
+const MAGIC: readonly (readonly [magic: string, type: string])[] = [
   ['%PDF-', 'application/pdf'],
   ['PK\x03\x04', 'application/zip'],
   ['\x89PNG', 'image/png'],
@@ -57,33 +59,8 @@ const MAGIC: readonly (readonly [string, string])[] = [
   ['\xff\xd8\xff', 'image/jpeg'],
   ['RIFF', 'image/webp'],
   ['\x1f\x8b', 'application/gzip'],
-]
+].map(([magic = '', type = '']) => [bytesToText(Uint8Array.from(magic, (unit) => unit.charCodeAt(0))), type])
 
-/** The binary format of a body, regardless of its declared type; undefined for text. */
-function binaryName(body: Uint8Array | string, beginning: string): string | undefined {
-  if (typeof body === 'string') return isBinary(body.slice(0, BINARY_SAMPLE_CHARS)) ? 'binary data' : undefined
-  const known = MAGIC.find(([magic]) => beginning.startsWith(magic))?.[1]
-  if (known !== undefined) return known
-  const head = body.subarray(0, BINARY_SAMPLE_CHARS)
-  let zeros = 0
-  let controls = 0
-  // A plain loop: every page is checked, and a function for each byte takes longer than all the rest.
-  for (let i = 0; i < head.length; i++) {
-    const byte = head[i] ?? 0
-    if (byte > 0x1f && byte !== 0x7f) continue
-    // In UTF-16 every other byte of most text is zero, but no encoding of text has two zeros in a row.
-    if (byte === 0 && head[i + 1] === 0 && i < SNIFF_BYTES) return 'binary data'
-    if (byte === 0) zeros++
-    if (!ALLOWED_CONTROLS.includes(byte)) controls++
-  }
-  const hasUtf16Mark = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff)
-  const isUtf16 = hasUtf16Mark || zeros > head.length / 4
-  return !isUtf16 && areTooMany(controls, head.length) ? 'binary data' : undefined
-}
-
-const BINARY_SAMPLE_CHARS = 4096
-/** The control characters that `CONTROL_CHARACTERS` leaves out. */
-const ALLOWED_CONTROLS = [0x09, 0x0a, 0x0c, 0x0d, 0x1b]
 /**
  * Control characters that text never has, and the replacement character. The escape character is allowed, because Japanese encodings use
  * it to switch character sets.
@@ -94,10 +71,14 @@ const MAX_CONTROL_SHARE = 0.05
 /** Fewer control characters may be accidents. */
 const MIN_CONTROL_COUNT = 5
 
-function isBinary(sample: string): boolean {
-  return areTooMany(sample.match(CONTROL_CHARACTERS)?.length ?? 0, sample.length)
-}
-
-function areTooMany(controls: number, length: number): boolean {
-  return controls >= MIN_CONTROL_COUNT && controls > MAX_CONTROL_SHARE * length
+/** Whether the beginning of a body is not text. It is decoded, or has a character for each byte. */
+function isBinary(sample: string, isDecoded: boolean): boolean {
+  const controls = sample.match(CONTROL_CHARACTERS)?.length ?? 0
+  const areTooMany = controls >= MIN_CONTROL_COUNT && controls > MAX_CONTROL_SHARE * sample.length
+  if (isDecoded) return areTooMany
+  // In UTF-16 every other byte of most text is zero, but no encoding of text has two zeros in a row.
+  if (sample.slice(0, SNIFF_CHARS + 1).includes('\0\0')) return true
+  const zeros = sample.split('\0').length - 1
+  const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(sample) || zeros > sample.length / 4
+  return areTooMany && !isUtf16
 }

@@ -1,6 +1,9 @@
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** Copying so few bytes in a loop takes less time than the object for a part of an array. */
+const MAX_LOOPED_BYTES = 64
+
 /** A buffer that grows as numbers are written to it, seven bits a byte, lowest first (LEB128). */
 export class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer>
@@ -47,10 +50,17 @@ export class ByteWriter {
     return position
   }
 
-  writeBytes(source: Uint8Array): void {
-    this.#reserve(source.length)
-    this.#bytes.set(source, this.#length)
-    this.#length += source.length
+  writeBytes(source: Uint8Array, start = 0, end: number = source.length): void {
+    this.#reserve(end - start)
+    if (end - start > MAX_LOOPED_BYTES) {
+      this.#bytes.set(source.subarray(start, end), this.#length)
+      this.#length += end - start
+      return
+    }
+    const bytes = this.#bytes
+    let at = this.#length
+    for (let i = start; i < end; i++) bytes[at++] = source[i] ?? 0
+    this.#length = at
   }
 
   writeText(text: string): void {

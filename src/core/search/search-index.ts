@@ -328,7 +328,7 @@ export class SearchIndex {
     for (const [key, row] of this.#rows) {
       const end = row + 1 < this.#rowCount ? this.#starts[row + 1] : this.#tokens.length
       starts[next] = tokens.length
-      tokens.writeBytes(this.#tokens.buffer.subarray(this.#starts[row], end))
+      tokens.writeBytes(this.#tokens.buffer, this.#starts[row], end)
       lengths.set(this.#lengths.subarray(row * fieldCount, (row + 1) * fieldCount), next * fieldCount)
       this.#rows.set(key, next++)
     }

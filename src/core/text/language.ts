@@ -112,19 +112,27 @@ const CLEAR_TIMES = 4
 const MIN_UNLISTED_LETTERS = 500
 /** Minimum share of letters in the own script of the declared language, on a page with mostly Latin letters. */
 const MIN_OWN_SCRIPT_SHARE = 0.02
-/** Prose is looked for in this many characters, because a page may begin with code. */
+/** Prose is looked for in this many characters, because a page may begin with code; first in fewer, which usually have enough. */
 const SEARCHED_CHARS = 8000
+const FIRST_SEARCHED_CHARS = 4000
 
-/** The prose of a page: without code, addresses and Markdown syntax. */
+/** The beginning of the prose of a page: without code, addresses and Markdown syntax. */
 function proseOf(markdown: string): string {
+  // A part that ends with a line has the same prose as in the whole text: only code continues on the next line, and an unclosed block of
+  // code is removed too.
+  const end = markdown.indexOf('\n', FIRST_SEARCHED_CHARS) + 1
+  const first = end > 0 && end < SEARCHED_CHARS ? keepProse(markdown.slice(0, end)) : ''
+  const prose = first.length < SAMPLE_CHARS ? keepProse(markdown.slice(0, SEARCHED_CHARS)) : first
+  return prose.slice(0, SAMPLE_CHARS)
+}
+
+function keepProse(markdown: string): string {
   return markdown
-    .slice(0, SEARCHED_CHARS)
     .replace(/^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[ \t]*$|$(?![\s\S]))/gm, ' ')
     .replace(/`[^`\n]*`/g, ' ')
     .replace(/\]\([^)\n]*\)/g, ']')
     .replace(/<?https?:\S+/g, ' ')
     .replace(/[#*_|>[\]]+/g, ' ')
-    .slice(0, SAMPLE_CHARS)
 }
 
 /** Number of letters in a text. Testing ASCII without a regular expression takes a tenth of the time. */

@@ -19,8 +19,8 @@ const SCRIPTS: readonly { readonly letters: RegExp; readonly languages: readonly
 /** Languages that are also written in Latin letters. */
 const ALSO_LATIN = new Set(['sr', 'kk', 'mn'])
 
-/** Most texts have only Latin letters and general punctuation, and need no further check. */
-const BEYOND_LATIN = /[\u0250-\u1dff\u1f00-\u1fff\u2070-\u{10ffff}]/u
+/** Most texts have no character of these scripts, and need no further check. */
+const ANY_SCRIPT = new RegExp(SCRIPTS.map(({ letters }) => letters.source).join('|'), 'u')
 
 /** Chinese and Japanese characters stand for words, so a small share of them is enough. */
 const MIN_SCRIPT_SHARE = 0.2
@@ -30,7 +30,7 @@ const MIN_SCRIPT_SHARE = 0.2
  * Code and names in Latin letters occur in texts of every language.
  */
 export function languagesByScript(text: string): readonly string[] {
-  if (!BEYOND_LATIN.test(text)) return []
+  if (!ANY_SCRIPT.test(text)) return []
   const letters = countOf(text, /\p{L}/gu)
   if (letters === 0) return []
   const found = SCRIPTS.map(({ letters: script, languages }) => ({ languages, count: countOf(text, script) }))

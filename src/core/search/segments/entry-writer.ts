@@ -65,7 +65,8 @@ export class EntryWriter {
       this.#positionEnds = resize(this.#positionEnds, 2 * this.#positionEnds.length)
     }
     this.#documents[at] = document
-    this.#frequencies.set(frequencies, at * frequencies.length)
+    const row = at * frequencies.length
+    for (let field = 0; field < frequencies.length; field++) this.#frequencies[row + field] = frequencies[field] ?? 0
     this.#positionEnds[at] = this.positions.length
     const term = this.#terms.at(-1)
     if (term) term.to = this.#count
@@ -120,8 +121,8 @@ export class EntryWriter {
     this.#entry.writeNumber(to - from)
     this.#entry.writeNumber(streams.length)
     this.#entry.writeNumber(end - start)
-    this.#entry.writeBytes(streams.buffer.subarray(0, streams.length))
-    this.#entry.writeBytes(this.positions.buffer.subarray(start, end))
+    this.#entry.writeBytes(streams.buffer, 0, streams.length)
+    this.#entry.writeBytes(this.positions.buffer, start, end)
   }
 
   /** Writes all terms in windows: first the names, then a table with a row for each window, then the streams. */
@@ -147,8 +148,8 @@ export class EntryWriter {
         entry.writeNumber(this.#positionStart(ends[window + 1] ?? 0) - this.#positionStart(ends[window] ?? 0))
       }
     }
-    entry.writeBytes(streams.buffer.subarray(0, streams.length))
-    entry.writeBytes(this.positions.buffer.subarray(0, this.positions.length))
+    entry.writeBytes(streams.buffer, 0, streams.length)
+    entry.writeBytes(this.positions.buffer, 0, this.positions.length)
   }
 
   /** Writes the documents of a term window by window; returns the postings before each window, and its number of bytes. */

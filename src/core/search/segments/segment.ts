@@ -112,11 +112,12 @@ export class SegmentBuilder {
     const occurrences = this.#sortOccurrences()
     const writer = new EntryWriter(this.#weights, weighLengths(Uint32Array.from(this.#lengths), this.#weights))
     const { terms, idsByStem, longForms } = this.#groupTerms()
+    const frequencies = new Uint32Array(this.#fieldCount)
     for (const stem of sortTexts([...idsByStem.keys()], this.#analyzer.compare)) {
       writer.begin(stem)
       for (const id of idsByStem.get(stem) ?? []) {
         writer.beginTerm(terms[id] ?? '')
-        this.#writePostings(writer, occurrences, id)
+        this.#writePostings(writer, occurrences, id, frequencies)
       }
       const entry = writer.finish(longForms.get(stem) ?? [])
       if (entry) blocks.add(stem, entry)
@@ -150,7 +151,11 @@ export class SegmentBuilder {
   #sortOccurrences(): Occurrences {
     const offsets = new Uint32Array(this.#vocabulary.size + 1)
     const tokens = this.#tokens.subarray(0, this.#tokenCount)
-    for (const term of tokens) offsets[term + 1] = (offsets[term + 1] ?? 0) + 1
+    // Each segment calls this once, so the loop is not compiled at first, and an iterator would create an object for each token.
+    for (let i = 0; i < tokens.length; i++) {
+      const next = (tokens[i] ?? 0) + 1
+      offsets[next] = (offsets[next] ?? 0) + 1
+    }
     for (let term = 0; term < this.#vocabulary.size; term++) {
       offsets[term + 1] = (offsets[term + 1] ?? 0) + (offsets[term] ?? 0)
     }
@@ -174,8 +179,13 @@ export class SegmentBuilder {
     return { offsets, documents, positions }
   }
 
-  #writePostings(writer: EntryWriter, { offsets, documents, positions }: Occurrences, term: number): void {
-    const frequencies = new Uint32Array(this.#fieldCount)
+  /** Writes the postings of a term; `frequencies` is for its own use. */
+  #writePostings(
+    writer: EntryWriter,
+    { offsets, documents, positions }: Occurrences,
+    term: number,
+    frequencies: Uint32Array,
+  ): void {
     const to = offsets[term + 1] ?? 0
     for (let i = offsets[term] ?? 0; i < to; ) {
       const document = documents[i] ?? 0

@@ -39,7 +39,7 @@ export class BlockWriter {
     writeFrontCoded(this.#block, this.#previous, stem)
     this.#previous = stem
     this.#block.writeNumber(entry.length)
-    this.#block.writeBytes(entry.buffer.subarray(0, entry.length))
+    this.#block.writeBytes(entry.buffer, 0, entry.length)
   }
 
   finish(): { readonly blocks: readonly Uint8Array[]; readonly directory: Uint8Array } {
@@ -69,7 +69,7 @@ export function writeFrontCoded(writer: ByteWriter, before: string, text: string
   while (shared < bytes.length && bytesBefore[shared] === bytes[shared]) shared++
   writer.writeNumber(shared)
   writer.writeNumber(bytes.length - shared)
-  writer.writeBytes(bytes.subarray(shared))
+  writer.writeBytes(bytes, shared)
 }
 
 /** Terms are short and mostly ASCII, for which a loop is several times faster than encoders and decoders. */
