@@ -38,6 +38,7 @@ export function createIndexStorage({ chunks, pages, newest }: IndexedChunks): In
       const { documents, directory, blocks } = segment
       return { documents, directory, readBlock: (block) => blocks[block] ?? new Uint8Array(0) }
     },
+    keepOnly: () => undefined,
     addSegment: (segment) => {
       segments.set(++segmentCount, segment)
     },

@@ -3,6 +3,7 @@ import { type PageLayout, planExcerpt, readLayout, writeLayout } from '../../cor
 import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from '../../library/ports/store.ts'
 import { listByKey } from '../common/batches.ts'
 import { parseStored } from '../common/damage.ts'
+import { LruCache } from '../common/lru-cache.ts'
 import {
   CHUNK_COLUMNS,
   type ChunkColumns,
@@ -20,7 +21,6 @@ import {
 import type { Database } from './database/database.ts'
 import { packHash, type StoredHash, unpackHash } from './database/hash.ts'
 import type { Layouts } from './database/layouts.ts'
-import { LruCache } from './database/lru-cache.ts'
 import type { createPageFacts } from './ledger/page-facts.ts'
 import { createStateKey } from './ledger/state-key.ts'
 

@@ -266,6 +266,7 @@ class StoredChunkIndex implements ChunkIndex {
       const segment = views[i]?.segment
       if (segment) this.#cache.set(id, segment)
     })
+    this.#storage.keepOnly(new Set(this.#cache.keys()))
     const search = new SegmentSearch(views, { fields: CHUNK_FIELDS, analyzer })
     this.#cachedSearch = { generation, search }
     return search

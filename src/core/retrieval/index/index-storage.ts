@@ -22,6 +22,8 @@ export interface IndexStorage {
     id: number,
     isReadOnce?: boolean,
   ): Pick<EncodedSegment, 'documents' | 'directory'> & Pick<Segment, 'readBlock'>
+  /** Frees what is cached of all other segments. */
+  keepOnly(segments: ReadonlySet<number>): void
   /** Adds a segment under an id that was never used before. */
   addSegment(segment: EncodedSegment): void
   /** Removes a segment with its runs of dead chunks, or an unfinished segment. */

@@ -1,4 +1,5 @@
 import type { EncodedSegment, Segment } from '../../../core/search/segments/segment.ts'
+import { LruCache } from '../../common/lru-cache.ts'
 import type { Sql } from '../database/database.ts'
 
 type Head = Pick<EncodedSegment, 'documents' | 'directory'>
@@ -17,7 +18,7 @@ export interface IndexParts {
   load(sql: Sql, missing: MissingParts, pinned: PinnedBlocks): Promise<boolean>
   /** Which of these segments are not cached. */
   listMissing(segments: readonly number[]): number[]
-  /** Drops all cached segments except these. */
+  /** Drops all cached segments and blocks except those of these segments. */
   keepOnly(segments: readonly number[]): void
 }
 
@@ -42,36 +43,20 @@ const NO_HEAD: Head = { documents: Uint8Array.of(0), directory: EMPTY }
 /** Creates the in-memory cache, with at most this size of blocks in bytes. */
 export function createIndexParts(maxBlockBytes: number = MAX_CACHE_BYTES): IndexParts {
   const heads = new Map<number, Head>()
-  /** In LRU order: least recently read first. */
-  const blocks = new Map<number, Uint8Array>()
-  let bytes = 0
+  const blocks = new LruCache<Uint8Array>(maxBlockBytes)
   let pinned: PinnedBlocks = new Map()
   let missingSegments = new Set<number>()
   let missingBlocks = new Map<number, Set<number>>()
 
   const readBlock = (segment: number, block: number): Uint8Array => {
     const key = segment * MAX_BLOCKS + block
-    const known = blocks.get(key)
-    if (known !== undefined) {
-      blocks.delete(key)
-      blocks.set(key, known)
-    }
-    const found = known ?? pinned.get(key)
+    const found = blocks.get(key) ?? pinned.get(key)
     if (found !== undefined) return found
     const missing = missingBlocks.get(segment) ?? new Set()
     missingBlocks.set(segment, missing.add(block))
     return EMPTY
   }
   const isComplete = (): boolean => missingSegments.size + missingBlocks.size === 0
-  const cacheBlock = (key: number, block: Uint8Array): void => {
-    if (!blocks.has(key)) bytes += block.byteLength
-    blocks.set(key, block)
-    for (const [oldest, { byteLength }] of blocks) {
-      if (bytes <= maxBlockBytes) return
-      blocks.delete(oldest)
-      bytes -= byteLength
-    }
-  }
 
   return {
     open: (id) => {
@@ -95,14 +80,17 @@ export function createIndexParts(maxBlockBytes: number = MAX_CACHE_BYTES): Index
       const found = wantedBlocks.length === 0 ? [] : await readBlocks(sql, wantedBlocks)
       for (const { key, data } of found) {
         pinnedBlocks.set(key, data)
-        cacheBlock(key, data)
+        blocks.set(key, data, data.byteLength)
       }
       return isWhole && found.length === wantedBlocks.length
     },
     listMissing: (segments) => segments.filter((id) => !heads.has(id)),
     keepOnly: (segments) => {
       const listed = new Set(segments)
-      for (const id of heads.keys()) if (!listed.has(id)) heads.delete(id)
+      const removed = [...heads.keys()].filter((id) => !listed.has(id))
+      if (removed.length === 0) return
+      for (const id of removed) heads.delete(id)
+      blocks.keep((key) => listed.has(Math.floor(key / MAX_BLOCKS)))
     },
   }
 }

@@ -104,6 +104,8 @@ export function createIndexStorage(parts: IndexParts, draft: () => IndexDraft): 
       const added = draft().added.get(id)
       return added ? { ...added, readBlock: (block) => blockOf(added, block) } : parts.open(id)
     },
+    // A search may read an older state of the index meanwhile, so the caller frees parts.
+    keepOnly: () => undefined,
     addSegment: (segment) => {
       const current = draft()
       const { count, first, last } = segment

@@ -116,6 +116,22 @@ describe('the index', () => {
     db.close()
   })
 
+  test('keeps no blocks of replaced segments in memory', () => {
+    const { db, write, index } = setUp()
+    write(1, () => 'word')
+    catchUp(index)
+    const storage = createIndexStorage(db, createLayouts(db))
+    const [id = 0] = storage.listSegments().map((segment) => segment.id)
+    const { readBlock } = storage.openSegment(id)
+    const block = readBlock(0)
+    db.exec('DELETE FROM index_blocks')
+    storage.keepOnly(new Set([id]))
+    expect(readBlock(0)).toBe(block)
+    storage.keepOnly(new Set())
+    expect(() => readBlock(0)).toThrow('the index has no block')
+    db.close()
+  })
+
   test('forgets removed chunks and frees their space', () => {
     const { db, index, write } = setUp()
     write(3000, (i) => `w${i}x common`)

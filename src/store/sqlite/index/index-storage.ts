@@ -12,10 +12,10 @@ import type {
 import { DecodeError } from '../../../core/search/bytes.ts'
 import type { EncodedSegment } from '../../../core/search/segments/segment.ts'
 import { parseStored } from '../../common/damage.ts'
+import { LruCache } from '../../common/lru-cache.ts'
 import type { Database } from '../database/database.ts'
 import { type StoredHash, unpackHash } from '../database/hash.ts'
 import type { Layouts } from '../database/layouts.ts'
-import { LruCache } from '../database/lru-cache.ts'
 
 interface ChunkColumns {
   readonly page: number
@@ -49,6 +49,7 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
 
   /** The cache keys of each opened segment are new, because the ids of deleted blocks are reused. */
   const blocks = new LruCache<Uint8Array>(BLOCK_CACHE_BYTES)
+  const firstKeys = new Map<number, number>()
   let openedCount = 0
 
   return {
@@ -63,7 +64,15 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
       const { documents, directory, firstBlock } = found
       if (isReadOnce) return { documents, directory, readBlock: (block) => loadBlock(firstBlock + block) }
       const firstKey = ++openedCount * MAX_BLOCKS
+      firstKeys.set(id, firstKey)
       return { documents, directory, readBlock: (block) => readBlock(firstBlock + block, firstKey + block) }
+    },
+    keepOnly: (segments) => {
+      const removed = [...firstKeys.keys()].filter((id) => !segments.has(id))
+      if (removed.length === 0) return
+      for (const id of removed) firstKeys.delete(id)
+      const kept = new Set(firstKeys.values())
+      blocks.keep((key) => kept.has(key - (key % MAX_BLOCKS)))
     },
     ...createSegmentWriter(sql),
     listDead: () => sql.selectDead.all(),

@@ -27,6 +27,15 @@ export class LruCache<T> {
     }
   }
 
+  /** Drops all entries whose keys fail a test. */
+  keep(test: (key: number) => boolean): void {
+    for (const [key, { size }] of this.#entries) {
+      if (test(key)) continue
+      this.#entries.delete(key)
+      this.#size -= size
+    }
+  }
+
   clear(): void {
     this.#entries.clear()
     this.#size = 0

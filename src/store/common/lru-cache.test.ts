@@ -18,6 +18,14 @@ test('the cache counts the size of a replaced value only once', () => {
   expect([cache.get(1), cache.get(2)]).toEqual(['b', 'c'])
 })
 
+test('dropped entries make room for others', () => {
+  const cache = new LruCache<string>(10)
+  for (const key of [1, 2, 3]) cache.set(key, `value ${key}`, 3)
+  cache.keep((key) => key === 2)
+  for (const key of [4, 5]) cache.set(key, `value ${key}`, 3)
+  expect([1, 2, 3, 4, 5].map((key) => cache.get(key))).toEqual([undefined, 'value 2', undefined, 'value 4', 'value 5'])
+})
+
 test('the cache keeps no value that is larger than its maximum size', () => {
   const cache = new LruCache<string>(10)
   cache.set(1, 'a', 11)
