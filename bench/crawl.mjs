@@ -39,7 +39,12 @@ const usesNginx = parts.some((part) => !['latency', 'polite'].includes(part))
 const here = fileURLToPath(new URL('.', import.meta.url))
 const program = option('program') ?? join(here, '../dist/cli/main.js')
 /** Options and environment with which the launcher starts a crawl. */
-const LAUNCHER_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
+const LAUNCHER_FLAGS = [
+  '--min-semi-space-size=1',
+  '--max-semi-space-size=8',
+  '--heap-growing-percent=50',
+  '--v8-pool-size=2',
+]
 const LAUNCHER_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' }
 const pharos = (...args) => [process.execPath, ...LAUNCHER_FLAGS, program, ...args, '--allow-private']
 const script = (name, ...args) => [process.execPath, join(here, 'crawl', name), ...args]

@@ -110,7 +110,7 @@ async function compilePrototype(path) {
 
 async function start(settings) {
   // The same flags as `pharos` uses.
-  const execArgv = ['--max-semi-space-size=4', '--heap-growing-percent=80']
+  const execArgv = ['--max-semi-space-size=8', '--heap-growing-percent=50', '--v8-pool-size=2']
   const child = fork(fileURLToPath(import.meta.url), ['--contender', JSON.stringify(settings)], { execArgv })
   const contender = { ...settings, child, rounds: [] }
   Object.assign(contender, await request(contender, 'open'))

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { PACKAGE_NAME, VERSION } from '../version.ts'
 import { shellWord } from './terminal.ts'
 
-/** Only the launcher script of a checkout passes this flag to Node. */
-const LAUNCHER_FLAG = '--heap-growing-percent=80'
+/** Only the launcher script of a checkout passes this option to Node. */
+const LAUNCHER_OPTION = '--heap-growing-percent='
 
 /** The file that Node runs for a command. */
 const MAIN_FILE = fileURLToPath(import.meta.url.replace(/command-names(\.\w+)$/, 'main$1'))
@@ -19,7 +19,7 @@ export interface CommandNames {
 
 /** How this program is started: in a checkout by its launcher, since `pharos` is not on the PATH there. */
 export function findCommandNames(): CommandNames {
-  if (process.execArgv.includes(LAUNCHER_FLAG)) {
+  if (process.execArgv.some((option) => option.startsWith(LAUNCHER_OPTION))) {
     const launcher = join(fileURLToPath(new URL('../..', import.meta.url)), 'pharos')
     const here = join(process.cwd(), 'pharos') === launcher ? './pharos' : shellWord(launcher)
     return { here, anywhere: { command: launcher, args: [] } }

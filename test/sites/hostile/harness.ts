@@ -94,7 +94,7 @@ function withShortTimeouts(ms: number): RunOptions {
 
 const CHILD = fileURLToPath(new URL('./crawl-child.ts', import.meta.url))
 /** The flags with which the program is started. */
-const FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=80']
+const FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=50', '--v8-pool-size=2']
 
 /**
  * Crawls sources in a separate process and checks its limits: it must end by itself and successfully, within its time and memory, and leave
