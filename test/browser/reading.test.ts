@@ -50,7 +50,10 @@ describe('search', () => {
     const first = page.locator('article.passage').first()
     // The page also answers what was typed so far; on a busy machine those answers may still be there.
     await expect.poll(() => new URL(page.url()).hash).toBe('#/search?q=trim+the+wick')
-    await first.locator('.rendered mark', { hasText: 'wick' }).first().waitFor(PATIENCE)
+    await first
+      .locator('.rendered mark', { hasText: /^wick$/ })
+      .first()
+      .waitFor(PATIENCE)
     await first.getByRole('link', { name: 'Care of lamps' }).waitFor(PATIENCE)
     expect(await first.locator('.rendered table td').first().textContent()).toBe('daily')
     expect(await first.locator('.rendered pre .code-keyword').first().textContent()).toBe('def')

@@ -14,11 +14,11 @@ test('blocks of segments that were replaced do not stay in memory', async () => 
   await db.all(`INSERT INTO index_blocks SELECT id, 0, 'data' FROM index_segments`)
   const parts = createIndexParts()
   const read = () => parts.run(new Map(), () => ids.map((id) => parts.open(id).readBlock(0).length))
-  const loadMissing = async () => {
+  // The first load reads the heads of the segments, and both read blocks.
+  for (let loads = 0; loads < 2; loads++) {
     const { missing } = read()
-    return missing && (await parts.load(db, missing, new Map()))
+    if (missing) await parts.load(db, missing, new Map())
   }
-  while (await loadMissing());
   expect(read()).toEqual({ result: [4, 4], missing: undefined })
   const [kept = 0, replaced = 0] = ids
   parts.keepOnly([kept])

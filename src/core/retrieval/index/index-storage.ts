@@ -22,7 +22,7 @@ export interface IndexStorage {
     id: number,
     isReadOnce?: boolean,
   ): Pick<EncodedSegment, 'documents' | 'directory'> & Pick<Segment, 'readBlock'>
-  /** Frees what is cached of all other segments. */
+  /** Only these segments are read from now on: what is cached of others may be freed. */
   keepOnly(segments: ReadonlySet<number>): void
   /** Adds a segment under an id that was never used before. */
   addSegment(segment: EncodedSegment): void

@@ -49,6 +49,7 @@ export function createIndexStorage(db: Database, layouts: Pick<Layouts, 'complet
 
   /** The cache keys of each opened segment are new, because the ids of deleted blocks are reused. */
   const blocks = new LruCache<Uint8Array>(BLOCK_CACHE_BYTES)
+  /** The key of the first block of each opened segment, by its id. */
   const firstKeys = new Map<number, number>()
   let openedCount = 0
 
