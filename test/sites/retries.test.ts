@@ -189,10 +189,7 @@ describe('a few bad addresses on a healthy host', () => {
     const attempts = retriesOf(events).flatMap(({ url, attempt }) => (url.endsWith('/resets') ? [attempt] : []))
     expect([...new Set(attempts)]).toEqual([1, 2])
     expect(attempts.length).toBeLessThanOrEqual(3)
-    // A connection may also break before the site sees its request.
-    const resetCount = site.requests.filter(({ path }) => path === '/resets').length
-    expect(resetCount).toBeGreaterThanOrEqual(3)
-    expect(resetCount).toBeLessThanOrEqual(attempts.length + 1)
+    expect(site.requests.filter(({ path }) => path === '/resets')).toHaveLength(attempts.length + 1)
     expect(await readHostClock()).toMatchObject({ intervalMs: 0, strikes: 0 })
   })
 

@@ -112,8 +112,9 @@ const CLEAR_TIMES = 4
 const MIN_UNLISTED_LETTERS = 500
 /** Minimum share of letters in the own script of the declared language, on a page with mostly Latin letters. */
 const MIN_OWN_SCRIPT_SHARE = 0.02
-/** Prose is looked for in this many characters, because a page may begin with code; first in fewer, which usually have enough. */
+/** Prose is looked for in this many characters, because a page may begin with code. */
 const SEARCHED_CHARS = 8000
+/** Most pages have enough prose in this many characters. */
 const FIRST_SEARCHED_CHARS = 4000
 
 /** The beginning of the prose of a page: without code, addresses and Markdown syntax. */
