@@ -133,11 +133,15 @@ export async function drop(page: Page, files: readonly string[]): Promise<void> 
   await devtools.detach()
 }
 
-/**
- * Records the tasks that block the page. The returned function ends the recording and returns the longest CPU time of a task in
- * milliseconds, which unlike elapsed time does not depend on the load of the machine. A browser can record only one page at a time.
- */
-export async function measureLongestTask(browser: Browser, page: Page): Promise<() => Promise<number>> {
+/** The longest times for which a task blocked the page, which need not be of the same task. */
+export interface LongestTask {
+  /** Unlike elapsed time, this does not depend on the load of the machine. */
+  readonly cpuMs: number
+  readonly elapsedMs: number
+}
+
+/** Records the tasks that block the page, until the returned function is called. A browser can record only one page at a time. */
+export async function measureLongestTask(browser: Browser, page: Page): Promise<() => Promise<LongestTask>> {
   await browser.startTracing(page, { categories: ['-*', 'disabled-by-default-devtools.timeline'] })
   let isOver = false
   // A failed test must not leave the trace running for the next test.
@@ -148,8 +152,11 @@ export async function measureLongestTask(browser: Browser, page: Page): Promise<
     const pages = all.filter(({ name, args }) => name === 'thread_name' && args['name'] === 'CrRendererMain')
     const threads = new Set(pages.map(({ pid, tid }) => `${pid} ${tid}`))
     const tasks = all.filter(({ name, pid, tid }) => name === 'RunTask' && threads.has(`${pid} ${tid}`))
-    if (tasks.length === 0) throw new Error('the trace contains no task')
-    return tasks.reduce((longest, { tdur = 0 }) => Math.max(longest, tdur / 1000), 0)
+    const measureLongest = (time: 'dur' | 'tdur') =>
+      tasks.reduce((longest, { [time]: length = 0 }) => Math.max(longest, length / 1000), 0)
+    const longest = { cpuMs: measureLongest('tdur'), elapsedMs: measureLongest('dur') }
+    if (longest.cpuMs === 0 || longest.elapsedMs === 0) throw new Error('the trace contains no task with its times')
+    return longest
   }
 }
 
@@ -157,6 +164,8 @@ interface TraceEvent {
   readonly name: string
   readonly pid: number
   readonly tid: number
+  /** Elapsed time in microseconds. */
+  readonly dur?: number
   /** CPU time of the thread in microseconds. */
   readonly tdur?: number
   readonly args: Readonly<Record<string, unknown>>

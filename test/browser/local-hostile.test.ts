@@ -245,23 +245,15 @@ describe('very many files', () => {
     // `files` is also the name that the page gives to several folders dropped together.
     const folderOf = (count: number) => `many-${count}/files`
     for (const count of new Set([MANY, MANY_LISTED, MANY_DROPPED])) writeNotes(folderOf(count), count)
-    const { page, problems } = await openPage(`globalThis.watch = () => {
-      let last = performance.now()
-      globalThis.longest = 0
-      clearInterval(globalThis.watching)
-      // Uses a timer instead of animation frames, which cost more than the measured work.
-      globalThis.watching = setInterval(() => {
-        longest = Math.max(longest, performance.now() - last)
-        last = performance.now()
-      }, 50)
-    }`)
+    const { page, problems } = await openPage()
     const read = page.getByRole('button', { name: /^Read [\d,]+ files$/ })
+    // Tasks are measured, not how late a timer is: a busy machine delays timers although nothing blocks the page.
     const expectResponsive = async (work: () => Promise<void>) => {
-      const longestTask = await measureLongestTask(browser, page)
-      await page.evaluate('watch()')
+      const endMeasuring = await measureLongestTask(browser, page)
       await work()
-      expect(await page.evaluate<number>('longest')).toBeLessThan(MAX_PAUSE_MS)
-      expect(await longestTask()).toBeLessThan(MAX_TASK_MS)
+      const { cpuMs, elapsedMs } = await endMeasuring()
+      expect(elapsedMs).toBeLessThan(MAX_PAUSE_MS)
+      expect(cpuMs).toBeLessThan(MAX_TASK_MS)
     }
 
     // Only the page's own work is measured, not the browser's handling of the upload.
