@@ -188,6 +188,38 @@ test('a file whose name looks like a part of another file stays when the other f
   expect(after).toEqual(Object.keys(await readPages(await stageFolder('sqlite', {}, stage.root))))
 })
 
+describe('duplicates outside the focus that take the place of a page', () => {
+  test('are read by their name, although it looks like a part of another file', async () => {
+    const stage = await stageFolder('sqlite', { 'u/d.md': '# Two\n\nText two.\n', 'u/d.md#x': '# Two\n\nText two.\n' })
+    expect(Object.keys(await readPages(stage))).toEqual(['u/d.md'])
+    stage.write({ 'u/d.md': '# One\n\nText one.\n' })
+    const crawled = await stage.focus('u/d.md')
+    expect(statesOf(crawled)).toEqual({ 'u/d.md': 'indexed', 'u/d.md#x': 'indexed' })
+  })
+
+  test('are read from their file if they are parts of one', async () => {
+    const stage = await stageFolder('sqlite', { ...FILES, 'api.json': API, 's/copy.json': API })
+    const before = Object.keys(await readPages(stage))
+    const parts = before.filter((key) => key.startsWith('api.json#'))
+    expect(parts.length).toBeGreaterThan(0)
+    stage.remove('api.json')
+    const crawled = await stage.focus('api.json')
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: parts.length })
+    const after = Object.keys(await readPages(stage))
+    expect(after).toEqual(Object.keys(await readPages(await stageFolder('sqlite', {}, stage.root))))
+    expect(new Set(after)).toEqual(new Set(before.map((key) => key.replace(/^api\.json/, 's/copy.json'))))
+  })
+
+  test('are left out if they are ignored by now', async () => {
+    const text = FILES['a.md']
+    const stage = await stageFolder('sqlite', { ...FILES, 's/same.md': text })
+    stage.write({ '.gitignore': 's/same.md\n' })
+    stage.remove('a.md')
+    const crawled = await stage.focus('a.md')
+    expect(statesOf(crawled)).toMatchObject({ 'a.md': 'gone not-found', 's/same.md': 'skipped ignored' })
+  })
+})
+
 test('a document that becomes damaged keeps its page', async () => {
   const notebook = {
     nbformat: 4,

@@ -1,3 +1,4 @@
+import { PathSelection } from '../../core/folder/path-selection.ts'
 import { withAnchor } from '../../core/retrieval/anchored-url.ts'
 import type { EventQueue } from '../../crawl/event-queue.ts'
 import type { CrawlEvent, CrawlProgress } from '../../crawl/events.ts'
@@ -11,7 +12,7 @@ import type { Settlement, SettlementResult } from '../../crawl/settlement.ts'
 import type { RunPorts, Supervisor } from '../../crawl/supervise.ts'
 import type { Store } from '../ports/store.ts'
 import type { KnownFile, OpenTree } from '../ports/tree.ts'
-import { depthOf, TreeSurvey } from './tree-survey.ts'
+import { depthOf, filesAround, TreeSurvey } from './tree-survey.ts'
 
 /** Parameters of a run over a tree. */
 export interface TreeRun extends RunFacts {
@@ -48,6 +49,8 @@ export interface TreePorts extends RunPorts {
 /** Number of found addresses offered to the ledger at once. */
 const FIND_BATCH_SIZE = 1000
 
+const EVERYTHING = new PathSelection([''])
+
 /** State, counters and events of a run over a tree. */
 export class ActiveTree implements RunCounts {
   readonly run: TreeRun
@@ -81,6 +84,7 @@ export class ActiveTree implements RunCounts {
   lastRefusal: { readonly reason: Reason; readonly detail: string | null } | null = null
   /** Number of pages kept because none of their files exists, which suggests a missing disk. */
   missing = 0
+  readonly #walked: PathSelection[] = []
 
   constructor(run: TreeRun, ports: TreePorts, { signal, activity, events }: Supervisor) {
     this.run = run
@@ -90,6 +94,22 @@ export class ActiveTree implements RunCounts {
     this.events = events
     this.startedAt = ports.clock.now()
     this.survey = new TreeSurvey(run.scope)
+  }
+
+  /** Walks the folder, or a part of it. */
+  async walk(part: PathSelection = EVERYTHING): Promise<void> {
+    for await (const entry of this.ports.tree.walk(this.signal, part === EVERYTHING ? undefined : part)) {
+      // Entries count as activity, so that a slow disk is not mistaken for a stall.
+      this.activity.count++
+      this.survey.add(entry)
+    }
+    this.#walked.push(part)
+  }
+
+  /** Walks the files of these keys if they are outside of what was walked. A key with `#` may be a file of that name, or a page of another. */
+  async walkMissing(keys: readonly string[]): Promise<void> {
+    const missing = keys.filter((key) => !this.#walked.some((part) => part.contains(key)))
+    if (missing.length > 0) await this.walk(new PathSelection(missing.flatMap((key) => [key, ...filesAround(key)])))
   }
 
   /** Returns the address at which a user can open the file or page with this key. */

@@ -7,6 +7,7 @@ import { Supervisor } from '../../crawl/supervise.ts'
 import { readRows, readRowsAt } from '../copy/read-rows.ts'
 import { ActiveTree, createFoundAddress, type KnownContainer, type TreePorts, type TreeRun } from './active-tree.ts'
 import { finishFolder } from './finish-tree.ts'
+import { filesAround } from './tree-survey.ts'
 import { visitAll } from './visit-files.ts'
 
 /**
@@ -28,7 +29,7 @@ export async function* indexTree(
 async function visitEverything(active: ActiveTree): Promise<void> {
   const { run, survey } = active
   if (run.focus !== undefined) return visitFocus(active, run.focus)
-  await walkTree(active)
+  await active.walk()
   // An empty folder may be the mount point of a missing disk, so it proves nothing.
   if (survey.files === 0) return
   const known: MutableKnownKeys = { pages: new Set(), failed: new Set() }
@@ -52,23 +53,14 @@ async function visitFocus(active: ActiveTree, paths: readonly string[]): Promise
   for (const path of new PathSelection(paths).paths) {
     await noteRows(active, known, readRowsAt(store, run.sourceId, path))
   }
+  await active.walk(new PathSelection(paths))
   // A key that looks like a page of a changed file may be a file with `#` in its name.
-  const keysWithHash = [...known.pages, ...known.failed].filter((key) => key.includes('#'))
-  await walkTree(active, new PathSelection([...paths, ...keysWithHash]))
+  await active.walkMissing([...known.pages, ...known.failed])
   await active.offer(listLost(active, known))
   await visitAll(active, null)
   await active.offer(listFoundAddresses(active, known))
   await visitAll(active, null)
   while (!active.signal.aborted && (await requeueOrphans(active))) await visitAll(active, null)
-}
-
-/** Walks the folder, or a part of it. */
-async function walkTree({ ports, survey, signal, activity }: ActiveTree, focus?: PathSelection): Promise<void> {
-  for await (const entry of ports.tree.walk(signal, focus)) {
-    // Entries count as activity, so that a slow disk is not mistaken for a stall.
-    activity.count++
-    survey.add(entry)
-  }
 }
 
 /** Keys of rows with a page, and of failed rows. */
@@ -106,13 +98,10 @@ function noteContainers(containers: Map<string, KnownContainer>, rows: readonly 
     const { key, state, reason, etag, lastModified } = row
     if (reason === 'container') containers.set(key, { version: etag, stamp: lastModified, parts: [] })
     if (state === 'gone') continue
-    for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) {
-      const container = containers.get(key.slice(0, end))
-      if (container === undefined) continue
-      if (isRead(row)) container.parts.push(key)
-      else containers.delete(key.slice(0, end))
-      break
-    }
+    const file = filesAround(key).find((path) => containers.has(path))
+    if (file === undefined) continue
+    if (isRead(row)) containers.get(file)?.parts.push(key)
+    else containers.delete(file)
   }
 }
 

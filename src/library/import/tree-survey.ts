@@ -49,11 +49,8 @@ export class TreeSurvey {
   /** Finds the file of a key, or the page within it. A name with `#` is a file if a file of that name exists. */
   findFile(key: string): TreeFile | undefined {
     if (this.#states.get(key) === 'file') return { path: key, part: null }
-    for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) {
-      const path = key.slice(0, end)
-      if (this.#states.get(path) === 'file') return { path, part: key.slice(end + 1) }
-    }
-    return undefined
+    const path = filesAround(key).find((file) => this.#states.get(file) === 'file')
+    return path === undefined ? undefined : { path, part: key.slice(path.length + 1) }
   }
 
   /** Returns why a file is outside the scope; null if it is inside. */
@@ -66,6 +63,13 @@ export class TreeSurvey {
     if (!isAllowed) return refuse('not-allowed', this.#scope.allow.join(', '))
     return maxDepth !== null && depthOf(path) > maxDepth ? refuse('max-depth', String(maxDepth)) : null
   }
+}
+
+/** The files of which a key may be a page, by their names; the longest first. */
+export function filesAround(key: string): string[] {
+  const files: string[] = []
+  for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) files.push(key.slice(0, end))
+  return files
 }
 
 /** Number of folders above a path, relative to the start. */
