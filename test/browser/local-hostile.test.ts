@@ -23,7 +23,10 @@ const LINE_BYTES = isLong ? 10 * MEGABYTE : MEGABYTE / 16
 const PATIENCE = { timeout: isLong ? 900_000 : 60_000 }
 /** Writing, uploading and reading the files takes minutes. */
 const LONG_TIMEOUT = { timeout: 4 * PATIENCE.timeout }
-/** Limit of elapsed time: far more than a task that yields takes on a busy machine, and far less than one that never yields. */
+/**
+ * Limit of elapsed time for a task, which may also wait without using the CPU: far more than a task that yields takes on a busy machine, and
+ * far less than one that never yields.
+ */
 const MAX_PAUSE_MS = 2000
 /** Limit of CPU time for which the page may work without yielding. */
 const MAX_TASK_MS = 100

@@ -210,13 +210,29 @@ describe('duplicates outside the focus that take the place of a page', () => {
     expect(new Set(after)).toEqual(new Set(before.map((key) => key.replace(/^api\.json/, 's/copy.json'))))
   })
 
-  test('are left out if they are ignored by now', async () => {
-    const text = FILES['a.md']
-    const stage = await stageFolder('sqlite', { ...FILES, 's/same.md': text })
-    stage.write({ '.gitignore': 's/same.md\n' })
+  test('are left out if they, or the file of which they are parts, are ignored by now', async () => {
+    const stage = await stageFolder('sqlite', {
+      ...FILES,
+      's/same.md': FILES['a.md'],
+      'api.json': API,
+      's/copy.json': API,
+    })
+    stage.write({ '.gitignore': 's/same.md\ns/copy.json\n' })
+    stage.remove('a.md', 'api.json')
+    const states = statesOf(await stage.focus('a.md', 'api.json'))
+    expect(states).toMatchObject({ 'a.md': 'gone not-found', 's/same.md': 'skipped ignored' })
+    const copies = Object.entries(states).filter(([key]) => key.startsWith('s/copy.json#'))
+    expect(new Set(copies.map(([, state]) => state))).toEqual(new Set(['skipped ignored']))
+  })
+
+  test('do not bring the content of a folder whose name precedes their `#`', async () => {
+    const stage = await stageFolder('sqlite', { ...FILES, 's/n.md': '# N\n\nNew.\n', 's#/a.md': FILES['a.md'] })
     stage.remove('a.md')
-    const crawled = await stage.focus('a.md')
-    expect(statesOf(crawled)).toMatchObject({ 'a.md': 'gone not-found', 's/same.md': 'skipped ignored' })
+    const { events, summary } = await stage.focus('a.md')
+    expect(summary).toMatchObject({ end: 'completed', visited: 2, indexed: 1, removed: 1 })
+    expect(events.filter(({ type }) => type === 'begun')).toHaveLength(2)
+    stage.write({ 's#/a.md': '# A\n\nChanged.\n' })
+    expect((await stage.focus('s#/a.md')).summary).toMatchObject({ end: 'completed', visited: 1, indexed: 1 })
   })
 })
 

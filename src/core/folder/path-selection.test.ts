@@ -20,3 +20,10 @@ test('an empty path means the whole tree, and no paths mean nothing', () => {
   expect(new PathSelection(['']).contains('any/path')).toBe(true)
   expect(new PathSelection([]).contains('a')).toBe(false)
 })
+
+test('a selection that is not deep contains its paths only', () => {
+  const selection = new PathSelection(['a', 'a/b/c.md'], { isDeep: false })
+  expect(selection.paths).toEqual(['a', 'a/b/c.md'])
+  expect(['a', 'a/b', 'a/b/c.md', 'a/d.md'].map((path) => selection.contains(path))).toEqual([true, false, true, false])
+  expect(['a', 'a/b', 'd'].map((path) => selection.hasPathBelow(path))).toEqual([true, true, false])
+})

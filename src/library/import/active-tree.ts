@@ -12,7 +12,7 @@ import type { Settlement, SettlementResult } from '../../crawl/settlement.ts'
 import type { RunPorts, Supervisor } from '../../crawl/supervise.ts'
 import type { Store } from '../ports/store.ts'
 import type { KnownFile, OpenTree } from '../ports/tree.ts'
-import { depthOf, filesAround, TreeSurvey } from './tree-survey.ts'
+import { depthOf, possibleContainers, TreeSurvey } from './tree-survey.ts'
 
 /** Parameters of a run over a tree. */
 export interface TreeRun extends RunFacts {
@@ -97,19 +97,25 @@ export class ActiveTree implements RunCounts {
   }
 
   /** Walks the folder, or a part of it. */
-  async walk(part: PathSelection = EVERYTHING): Promise<void> {
-    for await (const entry of this.ports.tree.walk(this.signal, part === EVERYTHING ? undefined : part)) {
+  async walk(part?: PathSelection): Promise<void> {
+    for await (const entry of this.ports.tree.walk(this.signal, part)) {
       // Entries count as activity, so that a slow disk is not mistaken for a stall.
       this.activity.count++
       this.survey.add(entry)
     }
-    this.#walked.push(part)
+    this.#walked.push(part ?? EVERYTHING)
   }
 
-  /** Walks the files of these keys if they are outside of what was walked. A key with `#` may be a file of that name, or a page of another. */
+  /**
+   * Walks the files of those keys that are outside of what was walked. A key with `#` may name a file, or a page of a container file, so both
+   * are looked for.
+   */
   async walkMissing(keys: readonly string[]): Promise<void> {
     const missing = keys.filter((key) => !this.#walked.some((part) => part.contains(key)))
-    if (missing.length > 0) await this.walk(new PathSelection(missing.flatMap((key) => [key, ...filesAround(key)])))
+    if (missing.length === 0) return
+    const paths = missing.flatMap((key) => [key, ...possibleContainers(key)])
+    // A folder before a `#` is no container, and must not be walked whole.
+    await this.walk(new PathSelection(paths, { isDeep: false }))
   }
 
   /** Returns the address at which a user can open the file or page with this key. */

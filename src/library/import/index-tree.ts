@@ -7,7 +7,7 @@ import { Supervisor } from '../../crawl/supervise.ts'
 import { readRows, readRowsAt } from '../copy/read-rows.ts'
 import { ActiveTree, createFoundAddress, type KnownContainer, type TreePorts, type TreeRun } from './active-tree.ts'
 import { finishFolder } from './finish-tree.ts'
-import { filesAround } from './tree-survey.ts'
+import { possibleContainers } from './tree-survey.ts'
 import { visitAll } from './visit-files.ts'
 
 /**
@@ -60,7 +60,13 @@ async function visitFocus(active: ActiveTree, paths: readonly string[]): Promise
   await visitAll(active, null)
   await active.offer(listFoundAddresses(active, known))
   await visitAll(active, null)
-  while (!active.signal.aborted && (await requeueOrphans(active))) await visitAll(active, null)
+  while (!active.signal.aborted && (await requeueOrphans(active))) {
+    // They may be outside the focus.
+    for await (const rows of readRows(store, run.sourceId, { state: 'pending' })) {
+      await active.walkMissing(rows.map(({ key }) => key))
+    }
+    await visitAll(active, null)
+  }
 }
 
 /** Keys of rows with a page, and of failed rows. */
@@ -98,7 +104,7 @@ function noteContainers(containers: Map<string, KnownContainer>, rows: readonly 
     const { key, state, reason, etag, lastModified } = row
     if (reason === 'container') containers.set(key, { version: etag, stamp: lastModified, parts: [] })
     if (state === 'gone') continue
-    const file = filesAround(key).find((path) => containers.has(path))
+    const file = possibleContainers(key).find((path) => containers.has(path))
     if (file === undefined) continue
     if (isRead(row)) containers.get(file)?.parts.push(key)
     else containers.delete(file)

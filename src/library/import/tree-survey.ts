@@ -35,7 +35,7 @@ export class TreeSurvey {
     return this.#states.keys()
   }
 
-  /** Returns the state of a path; inside a skipped folder, that of the folder. */
+  /** Returns the state of a path or key; inside a skipped folder or container file, that of the folder or file. */
   stateOf(path: string): PathState {
     const own = this.#states.get(path)
     if (own !== undefined) return own
@@ -43,13 +43,15 @@ export class TreeSurvey {
       const above = this.#states.get(path.slice(0, end + 1)) ?? this.#states.get(path.slice(0, end))
       if (above !== undefined && above !== 'file') return above
     }
-    return this.findFile(path) === undefined ? 'nothing' : 'file'
+    if (this.findFile(path) !== undefined) return 'file'
+    const container = possibleContainers(path).find((file) => this.#states.has(file))
+    return (container === undefined ? undefined : this.#states.get(container)) ?? 'nothing'
   }
 
   /** Finds the file of a key, or the page within it. A name with `#` is a file if a file of that name exists. */
   findFile(key: string): TreeFile | undefined {
     if (this.#states.get(key) === 'file') return { path: key, part: null }
-    const path = filesAround(key).find((file) => this.#states.get(file) === 'file')
+    const path = possibleContainers(key).find((file) => this.#states.get(file) === 'file')
     return path === undefined ? undefined : { path, part: key.slice(path.length + 1) }
   }
 
@@ -65,10 +67,13 @@ export class TreeSurvey {
   }
 }
 
-/** The files of which a key may be a page, by their names; the longest first. */
-export function filesAround(key: string): string[] {
+/** Lists what precedes each `#` of a key, longest first: if the key is that of a page in a container file, one of them is that file. */
+export function possibleContainers(key: string): string[] {
   const files: string[] = []
-  for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) files.push(key.slice(0, end))
+  for (let end = key.lastIndexOf('#'); end > 0; end = key.lastIndexOf('#', end - 1)) {
+    // A `#` at the start of a name is part of the name.
+    if (key[end - 1] !== '/') files.push(key.slice(0, end))
+  }
   return files
 }
 

@@ -35,8 +35,6 @@ export async function visitAll(active: ActiveTree, cap: number | null): Promise<
       isBreadthFirst: false,
     })
     if (visits.length === 0) return
-    // A duplicate that takes the place of a page may be outside the focus of the run.
-    await active.walkMissing(visits.map(({ key }) => key))
     await visitTogether(active, visits)
   }
 }

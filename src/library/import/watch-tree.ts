@@ -10,7 +10,7 @@ import { keysOf, type TreeWatch } from '../ports/tree.ts'
 import { labelOf, type Source } from '../source.ts'
 import { ANY_PATH, ChangeDebouncer } from './debounce-changes.ts'
 import { FailedFiles } from './failed-files.ts'
-import { TreeSurvey } from './tree-survey.ts'
+import { possibleContainers, TreeSurvey } from './tree-survey.ts'
 
 /** Options for watching a folder. */
 export interface WatchInput {
@@ -250,7 +250,8 @@ class WatchSession {
   /** Checks changed paths and due retries. No run starts if nothing concerns the library. */
   async *#settle(changed: readonly string[], retried: readonly string[]): AsyncGenerator<WatchEvent, void, void> {
     // A page of a container file is read together with its file.
-    const focus = new PathSelection([...changed, ...retried, ...retried.map(fileOf)])
+    const containers = await Promise.all(retried.map((path) => this.#fileOf(path)))
+    const focus = new PathSelection([...changed, ...retried, ...containers])
     const survey = await this.#walk(focus)
     yield* this.#forgetMissing(survey, focus)
     const concerned: string[] = []
@@ -333,7 +334,7 @@ class WatchSession {
     cause: WatchCause,
   ): AsyncGenerator<WatchEvent, void, void> {
     if (state === 'failed' || (reason !== null && DEFECTS.has(reason))) {
-      const stamp = await this.#readStamp(path)
+      const stamp = await this.#readStamp(await this.#fileOf(path))
       const now = this.#now()
       const { retries, retryAt } = this.#failed.fail(path, now, stamp)
       const retryMs = retryAt === null ? null : retryAt - now
@@ -346,10 +347,14 @@ class WatchSession {
     yield* this.#heal(path, false)
   }
 
-  /** Returns the change stamp of a file; for a page of a container, that of the file. */
+  /** Returns the file of a page in a container; any other path is returned unchanged. */
+  async #fileOf(path: string): Promise<string> {
+    for (const file of [path, ...possibleContainers(path)]) if ((await this.#readStamp(file)) !== null) return file
+    return path
+  }
+
   async #readStamp(path: string): Promise<string | null> {
-    const own = await this.#watch?.readStamp(path)
-    return own ?? (await this.#watch?.readStamp(fileOf(path))) ?? null
+    return (await this.#watch?.readStamp(path)) ?? null
   }
 
   *#heal(path: string, isGone: boolean): Generator<WatchEvent, void, void> {
@@ -362,12 +367,6 @@ class WatchSession {
 function listReadable(survey: TreeSurvey): ReadonlySet<string> {
   const isReadable = (path: string) => survey.stateOf(path) === 'file' && survey.findRefusal(path) === null
   return new Set([...survey.paths()].filter(isReadable))
-}
-
-/** Returns the file of a page in a container; any other path is returned unchanged. */
-function fileOf(path: string): string {
-  // A `#` at the start of a name is part of the name.
-  return /^(.*?[^/])#/s.exec(path)?.[1] ?? path
 }
 
 /** Reasons why a file has no content now but may have some once it is repaired. */
