@@ -9,11 +9,15 @@ export class Vocabulary {
   #starts = new Uint32Array(512)
   #units = new Uint16Array(4096)
   #size = 0
+  readonly #seed: number
+
   /**
-   * Random seed of the hash, so that an attacker cannot prepare a text whose words all collide. Term numbers follow the order of
-   * first occurrence and do not depend on it.
+   * Takes the seed of the hash. A random one prevents that an attacker prepares a text whose words all collide. Term numbers follow the order
+   * of first occurrence and do not depend on it.
    */
-  readonly #seed = Math.floor(Math.random() * 2 ** 32)
+  constructor(seed: number = Math.floor(Math.random() * 2 ** 32)) {
+    this.#seed = seed
+  }
 
   get size(): number {
     return this.#size
@@ -107,10 +111,19 @@ function growTo<T extends Uint16Array | Uint32Array>(from: T, to: T): T {
   return to
 }
 
-/** FNV-1a over UTF-16 units with a final mix, because its low bits alone spread badly. */
+/** Mixes the units, and once more at the end, because low bits alone spread badly. */
 function hashUnits(seed: number, source: string, start: number, end: number): number {
   let hash = seed
-  for (let i = start; i < end; i++) hash = Math.imul(hash ^ source.charCodeAt(i), 0x01000193)
+  for (let i = start; i < end; i++) hash = mixUnit(hash, source.charCodeAt(i))
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return (hash ^ (hash >>> 13)) >>> 0
+}
+
+/**
+ * A step of FNV-1a, and a shift that brings high bits down. Without the shift, words that collide for one seed also collide for every seed
+ * with the same low byte, so a text could be prepared for all seeds.
+ */
+export function mixUnit(hash: number, unit: number): number {
+  const product = Math.imul(hash ^ unit, 0x01000193)
+  return product ^ (product >>> 15)
 }
