@@ -47,10 +47,10 @@ export async function readJson(request: Request, maxBytes?: number): Promise<unk
   const type = request.headers.get('content-type') ?? 'without a type'
   if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(type))
     throw new PharosError('BODY_NOT_JSON', { type: type.slice(0, 100) })
+  const excess = findExcess(bytes)
+  if (excess !== undefined) throw usageError(`body: it ${excess}`)
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    if (isTooDeep(text)) throw new Error(`it is nested more than ${MAX_DEPTH} levels deep`)
-    return JSON.parse(text)
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     const why = messageOf(error)
     throw usageError(`body: it is not valid JSON: ${why.slice(0, 200)}`)
@@ -59,17 +59,33 @@ export async function readJson(request: Request, maxBytes?: number): Promise<unk
 
 /** Limit for nested JSON: no valid request is deeper, and recursion into deeper values could overflow the stack. */
 const MAX_DEPTH = 64
+/** Limit for objects, lists and commas: the largest import has 700,000. Many more would block the server while they are parsed. */
+const MAX_VALUES = 750_000
 
-function isTooDeep(text: string): boolean {
+/** Why JSON is refused before it is parsed; undefined if it is not. A single pass, because the body may be hostile. */
+function findExcess(bytes: Uint8Array): string | undefined {
   let depth = 0
-  // Matches strings as a whole, so that brackets inside them do not count.
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{\]}]/g)) {
-    if (token === '[' || token === '{') depth++
-    else if (token === ']' || token === '}') depth--
-    if (depth > MAX_DEPTH) return true
+  let values = 0
+  let isInString = false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]
+    if (byte === QUOTE) isInString = !isInString
+    else if (isInString) i += byte === BACKSLASH ? 1 : 0
+    else if (byte === CLOSED_LIST || byte === CLOSED_OBJECT) depth--
+    else if (byte === COMMA) values++
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      values++
+      depth++
+      if (depth > MAX_DEPTH) return `is nested more than ${MAX_DEPTH} levels deep`
+    }
+    if (values > MAX_VALUES) return `has more than ${MAX_VALUES} values: send less at once`
   }
-  return false
+  return undefined
 }
+
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSED_LIST, OPEN_OBJECT, CLOSED_OBJECT] = new TextEncoder().encode(
+  '"\\,[]{}',
+)
 
 /** The fields of a form. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
