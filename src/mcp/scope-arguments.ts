@@ -15,7 +15,7 @@ export interface ScopeShape {
 
 /** The schema of {@link ScopeShape}. */
 export const SCOPE: ScopeShape = {
-  allowPatterns: texts('Globs such as /docs/**, with commas.'),
+  allowPatterns: texts('Globs such as /docs/**,!/docs/old/**.'),
   blockPatterns: texts(),
   maxDepth: rare(number('Links from the start.')),
   maxPages: number(),

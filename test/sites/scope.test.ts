@@ -2,7 +2,9 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { writeExplanation } from '../../src/cli/text/explanation-text.ts'
 import { statusRecord, writeStatus } from '../../src/cli/text/status-text.ts'
+import { DEFAULT_SCOPE } from '../../src/core/url/scope.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
+import { TreeSurvey } from '../../src/library/import/tree-survey.ts'
 import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
 import { describeCrawl } from '../../src/library/sources/describe-crawl.ts'
 import { describeSource } from '../../src/library/sources/describe-source.ts'
@@ -119,6 +121,19 @@ describe('patterns', () => {
       ['/docs/old/keep', 'skipped', 'blocked', '!/docs/old/**'],
       ['/docs/x.pdf', 'skipped', 'blocked', '*.pdf'],
     ])
+  })
+
+  test('an exclamation mark blocks in the allow list as well, in a crawl and in a folder', async () => {
+    const scope = { allow: ['/docs/**', '!/docs/old/**'] }
+    const { site, crawl } = await createCrawlFixture({ '/': page('Home', links), ...pages }, { scope })
+    expect(statesOf(await crawl())).toMatchObject({
+      '/docs/old/b': 'skipped blocked',
+      '/blog/c': 'skipped not-allowed',
+    })
+    expect(site.requestedPaths()).toEqual(['/', '/docs/a', '/docs/x.pdf'])
+    const survey = new TreeSurvey({ ...DEFAULT_SCOPE, ...scope })
+    const reasons = ['docs/a.md', 'docs/old/b.md', 'c.md'].map((path) => survey.findRefusal(path)?.reason)
+    expect(reasons).toEqual([undefined, 'blocked', 'not-allowed'])
   })
 
   test('patterns are matched against the path alone', async () => {

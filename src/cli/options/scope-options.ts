@@ -15,7 +15,11 @@ export interface ScopeFlags {
 /** Adds the flags of the scope. */
 export function addScopeOptions(command: Command): Command {
   return command
-    .option('--allow <glob>', 'crawl only paths that match; repeat it, or use commas', collectList)
+    .option(
+      '--allow <glob>',
+      'crawl only paths that match; ! before a glob blocks; repeat it, or use commas',
+      collectList,
+    )
     .option('--block <glob>', 'leave out paths that match, even if --allow matches them', collectList)
     .option(
       '--max-depth <links>',

@@ -70,7 +70,11 @@ export function addSearch(program: Command, streams: Streams): void {
     )
     .option('--source <source>', 'only this source of the library; repeatable', collectSource)
     .option('--version <version>', 'exact, range, latest, or * for all versions', nonEmptyText('--version'))
-    .option('--path <path>', 'glob or beginning of a path; in a pack, one file', nonEmptyText('--path'))
+    .option(
+      '--path <path>',
+      'glob or beginning of a path, ! for all others; in a pack, one file',
+      nonEmptyText('--path'),
+    )
     .option(
       '--path-prefix <prefix>',
       'only files of the pack whose path begins with this',

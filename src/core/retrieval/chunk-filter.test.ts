@@ -37,6 +37,10 @@ describe('a path', () => {
     ['/docs', 'file:///home/docs/readme.md', true],
     ['/home', 'file:///home/docs/readme.md', false],
     ['docs/*.md', 'file:///home/docs/readme.md', true],
+    // An exclamation mark selects all other pages.
+    ['!/docs/*.html', 'https://a.test/docs/x.html', false],
+    ['!/docs', 'https://a.test/docs/x', false],
+    ['!/docs', 'https://a.test/blog', true],
   ])('%s matches %s: %s', (path, url, expected) => {
     expect(passes(path, url)).toBe(expected)
   })

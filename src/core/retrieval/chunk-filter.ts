@@ -3,6 +3,7 @@ import type { Chunk, Kind } from '../model.ts'
 import type { IndexEntry } from '../search/segments/entry-table.ts'
 import { normalizePercent } from '../url/key.ts'
 import { findGlobProblem, matchesPathGlob, parsePathGlob } from '../url/path-glob.ts'
+import { isNegated } from '../url/path-patterns.ts'
 import { type ContentType, readTraits } from './content-type.ts'
 import { symbolsOf } from './definitions.ts'
 import type { IndexStorage } from './index/index-storage.ts'
@@ -68,8 +69,15 @@ function combine<T>(tests: readonly Test<T>[]): Test<T> {
   return given.length === 0 ? undefined : (tested) => given.every((test) => test(tested))
 }
 
-/** A path without glob syntax is a prefix. */
+/** A leading `!` selects all other pages. */
 function testPath(pattern: string): (page: FilteredPage) => boolean {
+  if (!isNegated(pattern)) return testPlainPath(pattern)
+  const matches = testPlainPath(pattern.trimStart().slice(1))
+  return (page) => !matches(page)
+}
+
+/** A path without glob syntax is a prefix. */
+function testPlainPath(pattern: string): (page: FilteredPage) => boolean {
   const prefix = normalizePercent(pattern.startsWith('/') ? pattern : `/${pattern}`)
   if (!/[*?[\\]/.test(pattern) || findGlobProblem(pattern) !== undefined) {
     return (page) => pathsOf(page).some((path) => path.startsWith(prefix))

@@ -8,7 +8,7 @@ export type Reach = (typeof REACHES)[number]
 export interface Scope {
   /** The folder of the start, its host, or its registrable domain with every host below. */
   readonly reach: Reach
-  /** Globs on the path; if there are any, one must match. */
+  /** Globs on the path; if there are any, one must match. A glob with a leading `!` belongs to `block`. */
   readonly allow: readonly string[]
   /** Globs on the path; a match refuses, even if `allow` matches too. */
   readonly block: readonly string[]

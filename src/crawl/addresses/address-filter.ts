@@ -3,7 +3,7 @@ import { clipText } from '../../core/text/lines.ts'
 import { findAddressTrap } from '../../core/url/address-traps.ts'
 import { findDefaultExclude, findHardExclude, LLMS_TXT } from '../../core/url/excludes.ts'
 import { dropSlash, fullPath, keyInScope, parseHttp, trimPath, writeKey } from '../../core/url/key.ts'
-import { matchesPathGlob, parsePathGlob } from '../../core/url/path-glob.ts'
+import { createPathTest } from '../../core/url/path-patterns.ts'
 import { classifyQuery, stripSuperfluousQuery } from '../../core/url/query.ts'
 import { createReachTest } from '../../core/url/reach.ts'
 import type { Scope } from '../../core/url/scope.ts'
@@ -106,8 +106,7 @@ function createJudge(
   const start = parseStart(startUrl)
   const site = parseStart(siteUrl)
   const reach = createReachTest(scope.reach, start, site)
-  const block = scope.block.map(parsePathGlob)
-  const allow = scope.allow.map(parsePathGlob)
+  const findPathRefusal = createPathTest(scope)
 
   const findRefusal = (url: URL, path: string, key: string): Refusal | null => {
     // An llms.txt is not a page, not even as the start. The crawl reads it with the other lists.
@@ -116,10 +115,8 @@ function createJudge(
     if (excluded !== undefined) return refuse('excluded', excluded)
     const position = reach.locate(url, path)
     if (position !== 'inside') return refuse(position === 'outside' ? 'out-of-scope' : 'off-site', reach.pattern)
-    const blocking = block.find((glob) => matchesPathGlob(glob, path))
-    if (blocking !== undefined) return refuse('blocked', blocking.pattern)
-    const isAllowed = allow.length === 0 || allow.some((glob) => matchesPathGlob(glob, path))
-    return isAllowed ? null : refuse('not-allowed', scope.allow.join(', '))
+    const refusal = findPathRefusal(path)
+    return refusal && { ...refusal, target: null }
   }
 
   /** Refuses an address that looks like part of an endless sequence. The start is never refused. */

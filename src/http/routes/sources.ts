@@ -39,7 +39,7 @@ const limitOrNull = z.int().min(0).nullable()
 const scope = z
   .object({
     reach: z.enum(REACHES).describe('Below the path of the start, on its host, or on all hosts of its domain.'),
-    allow: patterns.describe('Patterns, one of which an address must match; an empty list allows all.'),
+    allow: patterns.describe('One must match an address; an empty list allows all, and a leading ! blocks.'),
     block: patterns.describe('Patterns of addresses that are left out.'),
     maxDepth: limitOrNull.describe('Maximum link depth from the start; null for no limit.'),
     maxPages: z.int().min(1).nullable().describe('Page limit; null for no limit.'),

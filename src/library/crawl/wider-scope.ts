@@ -1,4 +1,5 @@
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { isNegated } from '../../core/url/path-patterns.ts'
 import type { Scope } from '../../core/url/scope.ts'
 import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 import { labelOf, type Source } from '../source.ts'
@@ -7,7 +8,7 @@ export type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 
 /** Returns a scope that admits what the source's own scope refused. */
 export function widenScope({ scope }: Pick<Source, 'scope'>, { folder }: WiderScope): Pick<Scope, 'reach' | 'allow'> {
-  return { reach: 'hostname', allow: folder === null ? scope.allow : [`${folder}**`] }
+  return { reach: 'hostname', allow: folder === null ? scope.allow : [`${folder}**`, ...scope.allow.filter(isNegated)] }
 }
 
 /** Example: `the scope left only the start page: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap)` */

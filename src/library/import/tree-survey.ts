@@ -1,4 +1,4 @@
-import { matchesPathGlob, type PathGlob, parsePathGlob } from '../../core/url/path-glob.ts'
+import { createPathTest } from '../../core/url/path-patterns.ts'
 import type { Scope } from '../../core/url/scope.ts'
 import type { Refusal } from '../../crawl/ledger.ts'
 import type { TreeEntry, TreeFile } from '../ports/tree.ts'
@@ -9,8 +9,7 @@ export type PathState = 'file' | 'unreadable' | 'nothing' | Refusal
 /** Result of walking a folder. */
 export class TreeSurvey {
   readonly #scope: Scope
-  readonly #allow: readonly PathGlob[]
-  readonly #block: readonly PathGlob[]
+  readonly #findPathRefusal: ReturnType<typeof createPathTest>
   readonly #states = new Map<string, Exclude<PathState, 'nothing'>>()
   /** Number of files to read. */
   files = 0
@@ -19,8 +18,7 @@ export class TreeSurvey {
 
   constructor(scope: Scope) {
     this.#scope = scope
-    this.#allow = scope.allow.map(parsePathGlob)
-    this.#block = scope.block.map(parsePathGlob)
+    this.#findPathRefusal = createPathTest(scope)
   }
 
   add(entry: TreeEntry): void {
@@ -58,12 +56,10 @@ export class TreeSurvey {
   /** Returns why a file is outside the scope; null if it is inside. */
   findRefusal(path: string): Refusal | null {
     const { maxDepth } = this.#scope
-    const refuse = (reason: Refusal['reason'], pattern: string): Refusal => ({ reason, pattern, target: null })
-    const blocking = this.#block.find((glob) => matchesPathGlob(glob, `/${path}`))
-    if (blocking !== undefined) return refuse('blocked', blocking.pattern)
-    const isAllowed = this.#allow.length === 0 || this.#allow.some((glob) => matchesPathGlob(glob, `/${path}`))
-    if (!isAllowed) return refuse('not-allowed', this.#scope.allow.join(', '))
-    return maxDepth !== null && depthOf(path) > maxDepth ? refuse('max-depth', String(maxDepth)) : null
+    const refusal = this.#findPathRefusal(`/${path}`)
+    if (refusal !== null) return { ...refusal, target: null }
+    const isTooDeep = maxDepth !== null && depthOf(path) > maxDepth
+    return isTooDeep ? { reason: 'max-depth', pattern: String(maxDepth), target: null } : null
   }
 }
 
