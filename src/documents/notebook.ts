@@ -1,8 +1,9 @@
 import { isJsonObject } from '../core/json/is-json-object.ts'
+import { closeFences } from '../core/markdown/fences.ts'
 import { countOf } from '../core/text/count.ts'
 import { clipText, splitLines } from '../core/text/lines.ts'
 import { type Converter, DOCUMENT_LIMITS, DocumentError } from './document.ts'
-import { closeFences, writeFence } from './markdown-text.ts'
+import { writeFence } from './markdown-text.ts'
 import { createDocument, readText } from './markup.ts'
 
 /** Length limit of a cell's output; the rest may be hours of logs. */

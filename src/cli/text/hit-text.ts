@@ -1,3 +1,5 @@
+import { fenceFor } from '../../core/extract/write/escape.ts'
+import { FenceReader } from '../../core/markdown/fences.ts'
 import type { Kind } from '../../core/model.ts'
 import { writePlain } from '../../core/retrieval/plain-text.ts'
 import { findMatches, writeSnippet } from '../../core/search/snippet.ts'
@@ -79,17 +81,15 @@ const WRAP_SLACK = 8
 
 /** The lines of a passage without headings, which are shown above it. */
 function writePlainLines({ text, kind }: Passage): string[] {
-  let isCode = kind !== 'markdown'
+  const fences = new FenceReader()
   const lines = text.split('\n').flatMap((line) => {
-    const isFence = kind === 'markdown' && FENCE.test(line)
-    if (isFence) isCode = !isCode
-    if (isFence || (!isCode && HEADING.test(line))) return []
-    return [(isCode ? line : writePlain(line)).trim()]
+    const part = kind === 'markdown' ? fences.read(line) : 'code'
+    if (part === 'code') return [line.trim()]
+    return part !== undefined || HEADING.test(line) ? [] : [writePlain(line).trim()]
   })
   return lines.filter((line) => line !== '')
 }
 
-const FENCE = /^\s*(?:`{3}|~{3})/
 const HEADING = /^#{1,6} /
 
 function countMatches(line: string, terms: ReadonlySet<string>): number {
@@ -166,7 +166,7 @@ function writeAddress(url: string, { colors, hasLinks }: Screen): string {
 export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
   const passageTexts = passages.map((passage, i) => {
     const text = printable(passage.text.trimEnd())
-    const fence = fenceFor(text)
+    const fence = fenceFor(text, 3)
     const facts = [shortenChunk(passage.chunk), linesOf(passage), ...datesOf(passage), ...truncationNote(passage)].join(
       ', ',
     )
@@ -220,11 +220,6 @@ const LANGUAGES: Readonly<Record<Kind, string>> = {
   text: 'text',
   image: 'markdown',
   unknown: 'text',
-}
-
-function fenceFor(text: string): string {
-  const runs = text.match(/`{3,}/g) ?? []
-  return '`'.repeat(runs.reduce((longest, run) => Math.max(longest, run.length), 2) + 1)
 }
 
 function writeHeadingPath(hit: Pick<Passage, 'title' | 'headingPath'>): string {

@@ -1,3 +1,4 @@
+import { FenceReader } from '../../core/markdown/fences.ts'
 import { findMatches } from '../../core/search/snippet.ts'
 import { textAnalyzer } from '../../core/text/analyzer.ts'
 import { type Colors, columnsOf, printable, writeLink } from '../terminal.ts'
@@ -21,8 +22,6 @@ interface MarkedLine {
   readonly urls: readonly string[]
 }
 
-const FENCE = /^\s*(?:> ?)*(`{3,}|~{3,})/
-
 /** Longer lines are hard to read, even on a wide screen. */
 export const MAX_COLUMNS = 100
 
@@ -32,16 +31,14 @@ export const MAX_COLUMNS = 100
  */
 export function writeTextLines(markdown: string, terms: readonly string[], screen: Screen, indent: string): string[] {
   const wanted = new Set(terms)
-  let fence = ''
+  const fences = new FenceReader()
   return printable(markdown)
     .split('\n')
     .flatMap((line) => {
-      const [, marker = ''] = FENCE.exec(line) ?? []
-      const isFence = marker !== '' && (fence === '' || marker.startsWith(fence))
-      if (isFence) fence = fence === '' ? marker : ''
-      if (isFence) return [`${indent}${screen.colors.dim(line)}`]
+      const part = fences.read(line)
+      if (part === 'open' || part === 'close') return [`${indent}${screen.colors.dim(line)}`]
       // Line breaks in code are significant, and the rows of a table must stay aligned.
-      const isPreformatted = fence !== '' || line.startsWith('|')
+      const isPreformatted = part === 'code' || line.startsWith('|')
       const written = isPreformatted
         ? [writePart(markLine(line, wanted), screen)]
         : writeProse(markLine(line, wanted, true), screen, indent.length)

@@ -246,6 +246,12 @@ describe('names in prose', () => {
     const symbols = compare([before], [after]).filter(({ subject }) => subject === 'symbol')
     expect(shorten(symbols)).toEqual(['removed options.slow', 'changed fire'])
   })
+
+  test('after an example that shows a fence are found', () => {
+    const example = '````md\n```js\nfire()\n````'
+    const changes = compare([page('README.md', example, '### options.slow', 'Slow.')], [page('README.md', example)])
+    expect(changes.map(({ subject, name }) => [subject, name])).toContainEqual(['symbol', 'options.slow'])
+  })
 })
 
 const LONG = 'A kiln must dry for a whole day before the first firing, because wet walls crack when they become hot.'
@@ -278,6 +284,13 @@ describe('sections', () => {
     expect(compare([before], [after])).toMatchObject([
       { kind: 'text', subject: 'section', name: 'Kiln', lines: ['- Fire it to cone 6.', '+ Fire it to cone 7.'] },
     ])
+  })
+
+  test('include the fences that an example shows', () => {
+    const [before, after] = ['js', 'ts'].map((name) =>
+      page('guide', '# Kiln', LONG, `\`\`\`\`md\n\`\`\`${name}\n\`\`\`\``),
+    )
+    expect(compare(before ? [before] : [], after ? [after] : [])).toMatchObject([{ lines: ['- ```js', '+ ```ts'] }])
   })
 
   test('are recognised by their text under another heading and on another page', () => {
@@ -352,6 +365,16 @@ describe('release notes', () => {
       ['release', '2.0.0', '- `old` is gone'],
       ['release', '1.5.0', '- Something small'],
     ])
+  })
+
+  test('leave out code, also code that shows a fence', () => {
+    const example = '````md\n```\n- Removed, says an example\n```\n````'
+    const { notes } = runToEnd({
+      before: [],
+      after: [page('CHANGELOG.md', '## 2.0.0', '- One', example, '- Two')],
+      versions: { from: '1.0.0', to: '2.0.0' },
+    })
+    expect(notes[0]?.lines).toEqual(['- One', '- Two'])
   })
 
   test('are no changed text', () => {

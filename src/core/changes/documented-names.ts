@@ -1,3 +1,4 @@
+import { FenceReader } from '../markdown/fences.ts'
 import { findDefinitions } from '../retrieval/definitions.ts'
 import { splitLines } from '../text/lines.ts'
 import type { Change, ComparedPage } from './change.ts'
@@ -106,12 +107,12 @@ export function readDocumentedNames(pages: readonly ComparedPage[]): DocumentedN
     for (const { name, signature, line, isCode } of findDefinitions(markdown)) {
       if (isCode) add(name, signature, line + 1)
     }
-    let isFence = false
+    const fences = new FenceReader()
     lines.forEach((line, at) => {
-      if (/^\s*(?:`{3,}|~{3,})/.test(line)) isFence = !isFence
-      const found = isFence ? undefined : nameIn(line, lines.slice(at + 1, at + 1 + TYPE_DISTANCE))
+      const isCode = fences.read(line) !== undefined
+      const found = isCode ? undefined : nameIn(line, lines.slice(at + 1, at + 1 + TYPE_DISTANCE))
       if (found !== undefined) add(found.name, found.signature, at + 1)
-      const code = isFence || line.startsWith('#') ? line : (line.match(/`[^`]+`/g) ?? []).join(' ')
+      const code = isCode || line.startsWith('#') ? line : (line.match(/`[^`]+`/g) ?? []).join(' ')
       const isAboutDeprecation = /\bdeprecated\b/i.test(line)
       for (const word of wordsOf(code)) {
         words.add(word)

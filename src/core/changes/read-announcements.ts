@@ -1,4 +1,5 @@
-import { splitLines } from '../text/lines.ts'
+import { FenceReader } from '../markdown/fences.ts'
+import { indentOf, splitLines } from '../text/lines.ts'
 import { BREAKING_HEADING, BREAKING_LINE, isMajor, type ReleaseSection } from './release-notes.ts'
 
 /** A sentence of a changelog or guide that may announce an incompatible change. */
@@ -59,7 +60,7 @@ function readItems({ kind, lines, firstLine }: ReleaseSection): Item[] {
   const labels: { readonly indent: number; readonly text: string }[] = []
   let parts: string[] = []
   let start = 0
-  let fence = ''
+  const fences = new FenceReader()
   const heading = () => trail.findLast((one) => one.heading !== 'other')?.heading ?? 'other'
   const close = () => {
     const text = parts.join(' ')
@@ -71,13 +72,10 @@ function readItems({ kind, lines, firstLine }: ReleaseSection): Item[] {
     parts = []
   }
   splitLines(lines.join('\n')).forEach((raw, at) => {
-    const [, mark = ''] = /^\s*(`{3,}|~{3,})/.exec(raw) ?? []
-    if (mark !== '' && (fence === '' || mark === fence)) {
-      fence = fence === '' ? mark : ''
+    if (fences.read(raw) !== undefined) {
       close()
       return
     }
-    if (fence !== '') return
     const text = raw.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']').trim()
     const [, marks = '', title = ''] = /^(#{1,6})\s+(.*)$/.exec(text) ?? []
     if (marks !== '') {
@@ -101,10 +99,6 @@ function readItems({ kind, lines, firstLine }: ReleaseSection): Item[] {
 
 /** An item that is the heading of a list. */
 const LABEL = /^[\w ]{3,30}:$/
-
-function indentOf(line: string): number {
-  return line.search(/\S|$/)
-}
 
 function kindOfHeading(title: string): Item['heading'] {
   if (BREAKING_HEADING.test(title) && !/\bnon-?breaking/i.test(title)) return 'breaking'

@@ -1,5 +1,6 @@
 import { kindOf } from '../chunk/kind.ts'
 import { parseBlocks } from '../markdown/blocks.ts'
+import { FenceReader } from '../markdown/fences.ts'
 import type { Kind } from '../model.ts'
 import { splitLines } from '../text/lines.ts'
 
@@ -32,8 +33,9 @@ export function readSections(path: string, markdown: string): PageSection[] {
       trail.push({ level, text: plainLine(text) })
       current = { trail: trail.map((one) => one.text), line: open + 1, lines: [] }
     } else if (type === 'fence') {
+      const fences = new FenceReader()
       for (const line of lines.slice(open, end)) {
-        if (!FENCE.test(line) && line.trim() !== '') current.lines.push(line.replace(/\s+/g, ' ').trim())
+        if (fences.read(line) === 'code' && line.trim() !== '') current.lines.push(line.replace(/\s+/g, ' ').trim())
       }
     } else {
       // Lines of a paragraph are joined, because their breaks mean nothing.
@@ -50,17 +52,18 @@ export function readSections(path: string, markdown: string): PageSection[] {
 /** Kinds of pages that are Markdown. An address without an extension is a page of a site. */
 const PROSE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text', 'unknown', 'image'])
 
-const FENCE = /^\s*(?:`{3,}|~{3,})/
 /** A line that begins a new item, row or paragraph. */
-const NEW_ITEM = /^\s*(?:[-*+]\s|\d+[.)]\s|\||>|<|`{3,}|~{3,}|$)/
+const NEW_ITEM = /^\s*(?:[-*+]\s|\d+[.)]\s|\||>|<|$)/
 
 function joinParagraphs(lines: readonly string[]): string[] {
   const joined: string[] = []
+  const fences = new FenceReader()
   let isOpen = false
   for (const line of lines) {
-    if (isOpen && !NEW_ITEM.test(line)) joined.push(`${joined.pop() ?? ''} ${line}`)
+    const isCode = fences.read(line) !== undefined
+    if (isOpen && !isCode && !NEW_ITEM.test(line)) joined.push(`${joined.pop() ?? ''} ${line}`)
     else joined.push(line)
-    isOpen = line.trim() !== '' && !line.trimStart().startsWith('|')
+    isOpen = !isCode && line.trim() !== '' && !line.trimStart().startsWith('|')
   }
   return joined
 }

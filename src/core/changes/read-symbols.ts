@@ -1,3 +1,4 @@
+import { FenceReader } from '../markdown/fences.ts'
 import { splitLines } from '../text/lines.ts'
 import type { ComparedPage } from './change.ts'
 import { inlineInternal } from './internal-symbols.ts'
@@ -186,7 +187,6 @@ const HEADING = /^(#{2,3}) (`+) ?(.*?) ?\2$/
 const REFERENCES = /^(?:Also exported|As in `([^`]+)`): (.*)\.$/
 const ALIASES = /^Also imported as (.*)\.$/
 const SPAN = /(`+) ?(.*?) ?\1/g
-const FENCE = /^\s*(`{3,}|~{3,})\s*([\w-]*)/
 /** An item of a member: its signature has a type, a call or a value. Items of parameters are plain names. */
 const ITEM = /^- (`+) ?(.*?) ?\1(?:: (.*))?$/
 
@@ -197,10 +197,11 @@ function readApiPage({ path, markdown }: ComparedPage): ModuleDraft {
   const aliases: string[] = []
   const entries: Entry[] = []
   let entry: Entry | undefined
-  let fence = ''
+  const fences = new FenceReader()
   let hasSignature = false
   splitLines(markdown).forEach((text, at) => {
-    const heading = fence === '' ? HEADING.exec(text) : null
+    const part = fences.read(text)
+    const heading = part === undefined ? HEADING.exec(text) : null
     if (heading !== null) {
       entry = {
         level: heading[1]?.length ?? 2,
@@ -214,14 +215,10 @@ function readApiPage({ path, markdown }: ComparedPage): ModuleDraft {
       hasSignature = false
       return
     }
-    const [, mark = '', language = ''] = FENCE.exec(text) ?? []
-    if (mark !== '' && (fence === '' || (mark === fence && language === ''))) {
-      hasSignature ||= fence !== ''
-      fence = fence === '' ? mark : ''
-      return
-    }
+    hasSignature ||= part === 'close'
+    if (part === 'open' || part === 'close') return
     if (entry === undefined) readHead(text, name, references, aliases)
-    else if (fence !== '' && !hasSignature) entry.signature.push(text)
+    else if (part === 'code' && !hasSignature) entry.signature.push(text)
     else readLine(text, at + 1, entry)
   })
   const words = new Set(markdown.match(/[A-Za-z_$][\w$]*/g) ?? [])

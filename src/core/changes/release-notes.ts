@@ -1,4 +1,5 @@
 import { parseBlocks } from '../markdown/blocks.ts'
+import { FenceReader } from '../markdown/fences.ts'
 import { clipText, splitLines } from '../text/lines.ts'
 import { baseName } from '../text/path.ts'
 import { compareVersions } from '../version/version.ts'
@@ -89,16 +90,14 @@ export const BREAKING_LINE: RegExp =
 /** Keeps the lines about incompatible changes, then the others in order. */
 function createNote({ kind, title, version, path, line, lines }: ReleaseSection): ReleaseNote {
   let isBreaking = false
-  let isFence = false
+  const fences = new FenceReader()
   // The headings of a guide name its subjects.
   const headings: string[] = []
   const first: string[] = []
   const rest: string[] = []
   for (const raw of lines) {
     const text = raw.replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']').trim()
-    const isMark = /^(?:`{3,}|~{3,})/.test(text)
-    if (isMark) isFence = !isFence
-    if (isMark || isFence || text === '' || /^(?:<!--|={3,}$|-{3,}$)/.test(text)) continue
+    if (fences.read(raw) !== undefined || text === '' || /^(?:<!--|={3,}$|-{3,}$)/.test(text)) continue
     const [, heading] = /^#{1,6}\s+(.*)$/.exec(text) ?? []
     if (heading !== undefined) isBreaking = BREAKING_HEADING.test(text)
     if (heading !== undefined && kind === 'migration' && heading !== title) headings.push(heading)

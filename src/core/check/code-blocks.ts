@@ -1,3 +1,6 @@
+import { continueQuote, FenceReader } from '../markdown/fences.ts'
+import { splitLines } from '../text/lines.ts'
+
 /** A code block of a Markdown text. */
 export interface CodeBlock {
   readonly language: 'typescript' | 'python'
@@ -12,25 +15,19 @@ const LANGUAGES: Readonly<Record<string, CodeBlock['language']>> = Object.fromEn
 
 /** Finds the fenced code blocks in languages that can be checked. */
 export function findCodeBlocks(markdown: string): CodeBlock[] {
-  const blocks: CodeBlock[] = []
-  const lines = markdown.split(/\r?\n/)
-  for (let row = 0; row < lines.length; row++) {
-    const [, indent = '', fence = '', name = ''] =
-      /^([ \t>]*)(`{3,}|~{3,})[ \t]*\{?\.?([\w+-]*)/.exec(lines[row] ?? '') ?? []
-    if (fence === '') continue
-    const start = row + 1
-    const isEnd = (line: string) => {
-      const text = line.trim().replace(/^>\s*/, '')
-      return text.startsWith(fence) && /^[`~]+$/.test(text)
-    }
-    row = start
-    while (row < lines.length && !isEnd(lines[row] ?? '')) row++
-    const language = LANGUAGES[name.toLowerCase()]
-    if (language === undefined) continue
-    const code = lines
-      .slice(start, row)
-      .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line.trimStart()))
-    blocks.push({ language, code: code.join('\n'), row: start })
+  const blocks: { language: CodeBlock['language'] | undefined; row: number; indent: string; code: string[] }[] = []
+  const fences = new FenceReader()
+  for (const [row, line] of splitLines(markdown).entries()) {
+    const part = fences.read(line)
+    if (part === 'open') {
+      const { indent = '', info = '' } = fences.fence ?? {}
+      const [, name = ''] = /^[ \t]*\{?\.?([\w+-]*)/.exec(info) ?? []
+      blocks.push({ language: LANGUAGES[name.toLowerCase()], row: row + 1, indent: continueQuote(indent), code: [] })
+    } else if (part === 'code') blocks.at(-1)?.code.push(line)
   }
-  return blocks
+  return blocks.flatMap(({ language, row, indent, code }) => {
+    if (language === undefined) return []
+    const lines = code.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line.trimStart()))
+    return [{ language, row, code: lines.join('\n') }]
+  })
 }

@@ -1,4 +1,5 @@
 import { type Block, parseBlocks } from '../markdown/blocks.ts'
+import { closesFence, continueQuote } from '../markdown/fences.ts'
 import { clipText, isBlank, sliceText } from '../text/lines.ts'
 import { sliceSentences } from '../text/sentences.ts'
 import { AtomicLines, overlapPieces, reserveOverlap } from './overlap.ts'
@@ -186,13 +187,15 @@ function splitBlock(lines: readonly string[], block: Block, sizes: ChunkSizes, s
 function splitFence(lines: readonly string[], block: Block, sizes: ChunkSizes): Piece[] | undefined {
   const opening = lines[block.open] ?? ''
   const marker = opening.indexOf(block.marker)
-  const prefix = quotePrefix(opening.slice(0, marker))
+  const prefix = continueQuote(opening.slice(0, marker))
   const last = lastContentLine(lines, block.open, block.close)
-  const closing = last > block.open ? closingFence(lines[last] ?? '', prefix, block.marker) : undefined
-  const closer = closing ?? block.marker
+  const end = lines[last] ?? ''
+  const isClosed = last > block.open && closesFence(end, { indent: prefix, marker: block.marker, info: '' })
+  // The closing marker may be longer than the opening one.
+  const closer = isClosed ? end.replace(/[\s>]+/g, '') : block.marker
   return splitFramed(lines, sizes, block, {
     bodyStart: block.open + 1,
-    bodyEnd: closing === undefined ? last + 1 : last,
+    bodyEnd: isClosed ? last : last + 1,
     head: prefix + opening.slice(marker),
     firstFoot: `\n${prefix}${closer}`,
     // The indentation is dropped with the list item: without the item, a line indented by four spaces does not close a fence.
@@ -206,7 +209,7 @@ function splitTable(lines: readonly string[], block: Block, sizes: ChunkSizes): 
   return splitFramed(lines, sizes, block, {
     bodyStart: block.open + 2,
     bodyEnd: lastContentLine(lines, block.open, block.close) + 1,
-    head: `${header.replace(/^(?:[\s>]|[-*+]\s|\d+[.)]\s)+/, quotePrefix)}\n${delimiter}`,
+    head: `${header.replace(/^(?:[\s>]|[-*+]\s|\d+[.)]\s)+/, continueQuote)}\n${delimiter}`,
     firstFoot: '',
     foot: '',
   })
@@ -316,17 +319,4 @@ function lastContentLine(lines: readonly string[], start: number, end: number): 
   let last = end - 1
   while (last > start && isBlank(lines[last] ?? '')) last--
   return last
-}
-
-/** The marker on the closing line of a fence, which may be longer than the opening one. */
-function closingFence(line: string, prefix: string, marker: string): string | undefined {
-  const [before = ''] = /^[\s>]*/.exec(line) ?? []
-  if (before.replace(/\s/g, '') !== prefix.replace(/\s/g, '')) return undefined
-  const text = line.slice(before.length).trimEnd()
-  return text.length >= marker.length && text === (marker[0] ?? '').repeat(text.length) ? text : undefined
-}
-
-/** The prefix of a block inside a list or quote, with list markers replaced by spaces. */
-function quotePrefix(prefix: string): string {
-  return prefix.replace(/[^>\s]/g, ' ')
 }

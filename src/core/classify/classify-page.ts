@@ -4,7 +4,7 @@ import { readSigns, type Signs } from './classify-signs.ts'
 import { type ContentMeasure, measureContent } from './measure-content.ts'
 
 /** Version of the rules below; increases when the same page may get another class. */
-export const CLASSIFIER_VERSION = 1
+export const CLASSIFIER_VERSION = 2
 
 /**
  * Decides whether a page is an article, navigation or neither, from its address, its metadata and the structure of its text. Every crawl

@@ -1,3 +1,4 @@
+import { FenceReader } from '../markdown/fences.ts'
 import type { Page, Section } from '../model.ts'
 
 /** Counts of a page's text. */
@@ -37,7 +38,7 @@ export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | '
   let proseParagraphs = 0
   let teasers = 0
   let links = 0
-  let fence = ''
+  const fences = new FenceReader()
   let paragraphText = 0
   let paragraphLinkText = 0
   let isTeaser = false
@@ -60,11 +61,9 @@ export function measureContent({ markdown, sections }: Pick<Page, 'markdown' | '
     let at = start
     while (at < end && isMark(markdown.charCodeAt(at))) at++
     const first = markdown.charCodeAt(at)
-    if (at < end && (first === BACKTICK || first === TILDE) && isFence(markdown, at)) {
-      const mark = markdown.slice(at, at + 3)
-      endParagraph()
-      fence = fence === '' ? mark : fence === mark ? '' : fence
-    } else if (fence !== '') code += end - start
+    const part = fences.read(markdown.slice(start, end))
+    if (part === 'code') code += end - start
+    else if (part !== undefined) endParagraph()
     else if (at >= end) endParagraph()
     else {
       const line = measureLine(markdown, at, end)
@@ -102,9 +101,7 @@ const HYPHEN = 0x2d
 const GREATER = 0x3e
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
-const BACKTICK = 0x60
 const PIPE = 0x7c
-const TILDE = 0x7e
 
 /** Whether a character precedes the text of a line: indentation, and marks of lists, headings and quotes. */
 function isMark(unit: number): boolean {
@@ -117,10 +114,6 @@ function isMark(unit: number): boolean {
     unit === PLUS ||
     unit === TAB
   )
-}
-
-function isFence(markdown: string, at: number): boolean {
-  return markdown.startsWith('```', at) || markdown.startsWith('~~~', at)
 }
 
 /** Range of Chinese, Japanese and Korean characters, each of which says as much as three letters. */

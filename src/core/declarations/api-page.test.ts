@@ -180,6 +180,11 @@ test('keeps text in a doc comment from changing the page', async () => {
   expect(page).toContain('Uses \\<script> and \\<style>.\n\\# Heading\n```ts\nopen()\n```\n\n## `two`')
 })
 
+test('keeps tags in an example that shows a fence', () => {
+  const doc = 'Text.\n````md\n```\n@param one\n```\n````'
+  expect(writeDoc(doc)).toBe(doc)
+})
+
 test('says that everything of another package is exported too', async () => {
   const pages = await write({ types: 'a.d.ts' }, { 'a.d.ts': "export * from 'wick'" })
   expect(pages['a.d.ts']).toContain('Everything from `wick` too.')

@@ -1,4 +1,4 @@
-import { closesFence, type Fence, readFence } from '../extract/dialects/fences.ts'
+import { closeFences, FenceReader } from '../markdown/fences.ts'
 
 /** A part of a doc comment: its text, or what follows a tag. */
 interface DocPart {
@@ -63,16 +63,9 @@ function withoutType(text: string): string {
 
 /** Outside of code, escapes what would become HTML or a heading; closes a code block that is still open at the end. */
 function tame(markdown: string): string {
-  let fence: Fence | undefined
-  const lines = markdown.split('\n').map((line) => {
-    if (fence !== undefined) {
-      if (closesFence(line, fence)) fence = undefined
-      return line
-    }
-    fence = readFence(line)
-    return fence === undefined ? tameLine(line) : line
-  })
-  return (fence === undefined ? lines : [...lines, fence.marker]).join('\n')
+  const fences = new FenceReader()
+  const lines = markdown.split('\n').map((line) => (fences.read(line) === undefined ? tameLine(line) : line))
+  return closeFences(lines.join('\n'))
 }
 
 function tameLine(line: string): string {
@@ -89,10 +82,10 @@ function splitDoc(doc: string): DocPart[] {
   const parts: DocPart[] = []
   let tag = ''
   let lines: string[] = []
-  let isCode = false
+  const fences = new FenceReader()
   const end = () => parts.push({ tag, text: lines.join('\n').trim() })
   for (const line of doc.split('\n')) {
-    if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode
+    const isCode = fences.read(line) !== undefined
     const [, name = '', rest = ''] = (isCode ? null : /^\s*@(\w+)(?![\w/])\s*(.*)$/.exec(line)) ?? []
     if (!Object.hasOwn(TAGS, name) && !PARAMETER_TAGS.has(name)) lines.push(line)
     else if (name === '') lines.push(line)

@@ -1,3 +1,5 @@
+import { FenceReader, readFence } from '../markdown/fences.ts'
+
 /** A link in a line of Markdown. */
 export interface InlineLink {
   readonly title: string
@@ -87,9 +89,6 @@ export function readHeading(line: string): Heading | undefined {
   }
 }
 
-// The flag `s` lets the rest match any character, so that no line is tried again with a shorter fence.
-const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s
-
 /**
  * Marks the lines that belong to a fenced block, fences included. A fence that is never closed counts as text; otherwise it would swallow
  * all pages after it.
@@ -99,27 +98,29 @@ export function markFences(lines: readonly string[]): boolean[] {
   /** By fence character, the length of the shortest unclosed fence: later fences of at least that length are unclosed too. */
   const unclosed: Record<string, number> = {}
   for (let i = 0; i < lines.length; i++) {
-    const [, fence = '', info = ''] = FENCE.exec(lines[i] ?? '') ?? []
-    const character = fence[0]
-    if (character === undefined || (character === '`' && info.includes('`'))) continue
-    if (fence.length >= (unclosed[character] ?? Number.POSITIVE_INFINITY)) continue
-    const end = findFenceEnd(lines, i + 1, fence)
-    if (end < 0) {
-      unclosed[character] = fence.length
+    const { marker = '' } = readFence(lines[i] ?? '') ?? {}
+    const character = marker.charAt(0)
+    if (marker === '' || marker.length >= (unclosed[character] ?? Number.POSITIVE_INFINITY)) continue
+    const end = findFenceEnd(lines, i)
+    if (end === undefined) {
+      unclosed[character] = marker.length
       continue
     }
-    marks.fill(true, i, end + 1)
-    i = end
+    marks.fill(true, i, end)
+    i = end - 1
   }
   return marks
 }
 
-function findFenceEnd(lines: readonly string[], from: number, fence: string): number {
-  for (let i = from; i < lines.length; i++) {
-    const line = lines[i]?.trim() ?? ''
-    if (line.length >= fence.length && line[0] === fence[0] && line === (fence[0] ?? '').repeat(line.length)) return i
+/** The line after a fenced block; undefined if it is never closed. */
+function findFenceEnd(lines: readonly string[], start: number): number | undefined {
+  const fences = new FenceReader()
+  for (let i = start; i < lines.length; i++) {
+    const part = fences.read(lines[i] ?? '')
+    if (part === 'close') return i + 1
+    if (i > start && part !== 'code') return i
   }
-  return -1
+  return undefined
 }
 
 const HTML_START = /^<(?:!doctype|\?xml|html|head|body|title|meta|link|script|style|div|svg)\b/i

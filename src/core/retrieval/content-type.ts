@@ -1,3 +1,4 @@
+import { FenceReader } from '../markdown/fences.ts'
 import { type Chunk, KINDS, type Kind } from '../model.ts'
 import { linkShareOf } from './link-share.ts'
 
@@ -12,22 +13,17 @@ export type ContentTypeCounts = Readonly<Record<ContentType, number>>
 
 const PROSE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text', 'image', 'unknown'])
 
-const FENCE = /^ {0,8}(?:> ?)*(?:[-*+] {1,3})?(`{3,}|~{3,})/
-
 /** The type of a chunk: code if its file is source code or JSON, or if more than half of its lines are in fences. */
 export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>): ContentType {
   if (!PROSE_KINDS.has(kind)) return 'code'
   if (!content.includes('```') && !content.includes('~~~')) return 'prose'
-  let fence = ''
+  const fences = new FenceReader()
   let fencedLineCount = 0
   let lineCount = 0
   for (const line of content.split('\n')) {
     if (line.trim() === '') continue
-    const [, marker] = FENCE.exec(line) ?? []
-    const isEdge = marker !== undefined && (fence === '' || marker.startsWith(fence))
-    if (isEdge) fence = fence === '' ? marker : ''
     lineCount++
-    if (isEdge || fence !== '') fencedLineCount++
+    if (fences.read(line) !== undefined) fencedLineCount++
   }
   return fencedLineCount * 2 > lineCount ? 'code' : 'prose'
 }

@@ -1,3 +1,4 @@
+import { FenceReader, readFence } from '../markdown/fences.ts'
 import type { Chunk } from '../model.ts'
 
 /** Something that a text defines: a function, an option, a setting, a term. */
@@ -21,8 +22,6 @@ const BOLD_LINE = /^ {0,8}(?:[-*+] {1,3})?\*\*([^*].*)\*\*:? {0,4}$/
 /** A row of a table whose first cell begins with a code span. */
 const CODE_CELL = /^ {0,8}\| ?(?:\*\*)?(`+) ?([^`|](?:[^|]*?[^`|])?) ?\1/
 
-const FENCE = /^ {0,8}(?:> ?)*(`{3,}|~{3,})/
-
 /** A line with more characters is a paragraph. */
 const MAX_LINE_CHARS = 1600
 const MAX_SIGNATURE_CHARS = 400
@@ -31,11 +30,9 @@ const MAX_SIGNATURE_CHARS = 400
 export function findDefinitions(markdown: string): Definition[] {
   if (!markdown.includes('`') && !markdown.includes('**')) return []
   const found: Definition[] = []
-  let fence = ''
+  const fences = new FenceReader()
   markdown.split('\n').forEach((text, line) => {
-    const [, marker] = FENCE.exec(text) ?? []
-    if (marker !== undefined && (fence === '' || marker.startsWith(fence))) fence = fence === '' ? marker : ''
-    if (fence !== '' || marker !== undefined || text.length > MAX_LINE_CHARS) return
+    if (fences.read(text) !== undefined || text.length > MAX_LINE_CHARS) return
     const stated = signatureIn(text)
     const name = stated === undefined ? '' : nameIn(stated.signature)
     if (stated !== undefined && name !== '') found.push({ name, ...stated, line })
@@ -45,7 +42,7 @@ export function findDefinitions(markdown: string): Definition[] {
 
 /** Whether a line outside of fences states a definition. */
 export function isDefinitionLine(line: string): boolean {
-  const stated = line.length > MAX_LINE_CHARS || FENCE.test(line) ? undefined : signatureIn(line)
+  const stated = line.length > MAX_LINE_CHARS || readFence(line) !== undefined ? undefined : signatureIn(line)
   return stated !== undefined && nameIn(stated.signature) !== ''
 }
 

@@ -1,3 +1,4 @@
+import { FenceReader } from '../markdown/fences.ts'
 import type { Chunk, Section, SectionMark } from '../model.ts'
 import { findAnchor } from './anchored-url.ts'
 import { createLineStarts } from './line-starts.ts'
@@ -228,21 +229,18 @@ function isBlankBefore(markdown: string, start: number): boolean {
   return true
 }
 
-const FENCE = /^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[^\n]*$/gm
-
 /** Creates a test for whether an offset of a text is inside a fence; offsets must ascend. */
 function createFenceTest(markdown: string): { isInside(at: number): boolean } {
-  const edges: Iterator<RegExpExecArray> = markdown.matchAll(FENCE)
-  let marker = ''
-  let next = edges.next()
+  const fences = new FenceReader()
+  let start = 0
   return {
     isInside(at) {
-      for (; next.done !== true && next.value.index < at; next = edges.next()) {
-        const [line, found = ''] = next.value
-        if (marker === '') marker = found
-        else if (found.startsWith(marker) && line.trimEnd().endsWith(found)) marker = ''
+      while (start < at) {
+        const end = markdown.indexOf('\n', start)
+        fences.read(markdown.slice(start, end))
+        start = end < 0 ? at : end + 1
       }
-      return marker !== ''
+      return fences.fence !== undefined
     },
   }
 }

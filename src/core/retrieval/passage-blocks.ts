@@ -1,4 +1,5 @@
-import { isBlank } from '../text/lines.ts'
+import { closesFence, type Fence, readFence } from '../markdown/fences.ts'
+import { CODE_INDENT, indentOf, isBlank } from '../text/lines.ts'
 import { isDefinitionLine } from './definitions.ts'
 
 /** A block of Markdown, reduced to the facts that passages need. Lines count from 0. */
@@ -18,7 +19,6 @@ export interface PassageBlock {
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/
 const ITEM = /^([ \t]*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))/
 const QUOTE = /^ {0,3}>/
-const FENCE = /^([ \t]*)(`{3,}(?=[^`]*$)|~{3,})/
 /** The row under the header of a table, and one of its cells. */
 const DELIMITERS = /^[-|: \t]+$/
 const DELIMITER = /^:?-+:?$/
@@ -49,7 +49,7 @@ export function scanBlocks(lines: readonly string[]): PassageBlock[] {
     const base = items.at(-1)?.indent ?? 0
     const marker = ITEM.exec(line)
     const text = marker === null ? line : ' '.repeat(marker[0].length) + line.slice(marker[0].length)
-    if (marker !== null && indent < base + 4)
+    if (marker !== null && indent < base + CODE_INDENT)
       items.push({ block: blocks.length, indent: indent + (marker[2] ?? '').length })
     const [type, end] = readBlock(lines, at, text, items.at(-1)?.indent ?? 0)
     blocks.push(new ScannedBlock(type, lines, at, end, parent))
@@ -60,9 +60,9 @@ export function scanBlocks(lines: readonly string[]): PassageBlock[] {
 
 /** The block that begins at a line, whose list marker is replaced by spaces, and its end. */
 function readBlock(lines: readonly string[], at: number, text: string, base: number): [PassageBlock['type'], number] {
-  const fence = FENCE.exec(text)
-  if (fence !== null && (fence[1] ?? '').length < base + 4)
-    return ['fence', endOfFence(lines, at, fence[2] ?? '', base)]
+  const fence = readFence(text)
+  if (fence !== undefined && isBlank(fence.indent) && fence.indent.length < base + CODE_INDENT)
+    return ['fence', endOfFence(lines, at, fence, base)]
   if (HEADING.test(text)) return ['heading', at + 1]
   if (QUOTE.test(text.trimStart())) return ['text', endOfRun(lines, at, isOutsideQuote)]
   if (isTableAt(lines, at, text)) return ['table', endOfRun(lines, at + 1, endsTable)]
@@ -70,16 +70,14 @@ function readBlock(lines: readonly string[], at: number, text: string, base: num
 }
 
 /** The line after a fence. An unclosed fence continues to the end of its list item, or of the text. */
-function endOfFence(lines: readonly string[], at: number, marker: string, base: number): number {
+function endOfFence(lines: readonly string[], at: number, fence: Fence, base: number): number {
   let last = at
   for (let i = at + 1; i < lines.length; i++) {
     const line = lines[i] ?? ''
     if (isBlank(line)) continue
-    const indent = indentOf(line)
-    if (indent < base) break
+    if (indentOf(line) < base) break
     last = i
-    const rest = line.trim()
-    if (indent < base + 4 && rest.length >= marker.length && rest === (marker[0] ?? '').repeat(rest.length)) break
+    if (closesFence(line, fence)) break
   }
   return last + 1
 }
@@ -115,7 +113,7 @@ function isOutsideQuote(line: string): boolean {
 }
 
 function endsTable(line: string): boolean {
-  return HEADING.test(line) || FENCE.test(line) || QUOTE.test(line)
+  return HEADING.test(line) || readFence(line) !== undefined || QUOTE.test(line)
 }
 
 function isNewBlock(line: string, lines: readonly string[], at: number): boolean {
@@ -158,16 +156,4 @@ function statesName(line: string): boolean {
 function endsWithColon(line: string): boolean {
   const text = line.trimEnd()
   return text.endsWith(':') || text.endsWith('：')
-}
-
-/** Columns before the first character; a tab reaches to the next multiple of four. */
-function indentOf(line: string): number {
-  let column = 0
-  for (let i = 0; i < line.length; i++) {
-    const char = line.charCodeAt(i)
-    if (char === 0x20) column++
-    else if (char === 0x09) column += 4 - (column % 4)
-    else break
-  }
-  return column
 }

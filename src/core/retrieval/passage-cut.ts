@@ -1,3 +1,4 @@
+import { closeFences, closesFence, continueQuote, readFence } from '../markdown/fences.ts'
 import { clipText, isBlank } from '../text/lines.ts'
 import type { PassageBlock } from './passage-blocks.ts'
 
@@ -42,9 +43,10 @@ function cutFence(
   limit: number,
 ): CutBlock | undefined {
   const opening = lines[block.start] ?? ''
-  const [, before = '', marker = ''] = /^(.*?)(`{3,}|~{3,})/.exec(opening) ?? []
-  const closing = before.replace(/[^>\s]/g, ' ') + marker
-  const isClosed = (lines[block.end - 1] ?? '').trim().startsWith(marker) && block.end > block.start + 1
+  const fence = readFence(opening)
+  if (fence === undefined) return undefined
+  const closing = continueQuote(fence.indent) + fence.marker
+  const isClosed = block.end > block.start + 1 && closesFence(lines[block.end - 1] ?? '', fence)
   const body = { start: Math.max(block.start + 1, line), end: isClosed ? block.end - 1 : block.end }
   const maxChars = limit - opening.length - closing.length - 2
   const part = takeLines(lines, body.start, body.end, maxChars)
@@ -81,7 +83,7 @@ function cutText(
   const at = first.length > limit ? startOfWord(first, Math.max(0, first.indexOf(begin.slice(0, 80)))) : 0
   const rest = [first.slice(at), ...lines.slice(from + 1, block.end)]
   const part = takeLines(rest, 0, rest.length, limit - (QUOTE.test(first) ? CLOSING_FENCE_CHARS : 0))
-  return part && { text: closeFences(part.text), start: from, end: from + part.end }
+  return part && { text: QUOTE.test(first) ? closeFences(part.text) : part.text, start: from, end: from + part.end }
 }
 
 /** A chunk of a long line may begin inside a word; a passage begins with the next word. */
@@ -116,18 +118,3 @@ const QUOTE = /^[ \t]*>/
 
 /** Characters reserved for a line that closes a fence in a quote. */
 const CLOSING_FENCE_CHARS = 16
-
-/** Closes a fence in a quote that was cut. */
-function closeFences(text: string): string {
-  let open = ''
-  let prefix = ''
-  for (const line of text.split('\n')) {
-    const [, before = '', marker = '', after = ''] = /^((?:[ \t]*>)+[ \t]?)(`{3,}|~{3,})(.*)$/.exec(line) ?? []
-    if (marker === '') continue
-    if (open === '') {
-      open = marker
-      prefix = before
-    } else if (marker.startsWith(open) && after.trim() === '') open = ''
-  }
-  return open === '' ? text : `${text}\n${prefix}${open}`
-}

@@ -1,4 +1,5 @@
 import { franc } from 'franc-min'
+import { FenceReader } from '../markdown/fences.ts'
 import { countFunctionWords, type FunctionWordCounts, hasFunctionWords, isAsciiLetter } from './function-words.ts'
 import { isKnownTwoLetterCode, primaryLanguageOf, toTwoLetterCode } from './language-code.ts'
 import { hasOwnScript, languagesByScript, shareOfScript } from './script.ts'
@@ -128,8 +129,10 @@ function proseOf(markdown: string): string {
 }
 
 function keepProse(markdown: string): string {
-  return markdown
-    .replace(/^(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^\1[`~]*[ \t]*$|$(?![\s\S]))/gm, ' ')
+  const fences = new FenceReader()
+  const lines = markdown.split('\n').filter((line) => fences.read(line) === undefined)
+  return lines
+    .join('\n')
     .replace(/`[^`\n]*`/g, ' ')
     .replace(/\]\([^)\n]*\)/g, ']')
     .replace(/<?https?:\S+/g, ' ')

@@ -11,6 +11,21 @@ export function isBlank(line: string): boolean {
   return line.trim() === ''
 }
 
+/** A line that is indented by at least this many columns is code. */
+export const CODE_INDENT = 4
+
+/** Columns before the first character; a tab reaches to the next multiple of four. */
+export function indentOf(line: string): number {
+  let column = 0
+  for (let i = 0; i < line.length; i++) {
+    const char = line.charCodeAt(i)
+    if (char === 0x20) column++
+    else if (char === 0x09) column += 4 - (column % 4)
+    else break
+  }
+  return column
+}
+
 /** Lines without blank lines at either end. */
 export function trimBlank(lines: readonly string[]): readonly string[] {
   const first = lines.findIndex((line) => !isBlank(line))

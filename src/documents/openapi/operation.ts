@@ -1,7 +1,7 @@
-import { closesFence, type Fence, readFence } from '../../core/extract/dialects/fences.ts'
 import { isJsonObject } from '../../core/json/is-json-object.ts'
+import { closeFences, FenceReader } from '../../core/markdown/fences.ts'
 import { clipText, splitLines } from '../../core/text/lines.ts'
-import { closeFences, writeCellText, writeFence } from '../markdown-text.ts'
+import { writeCellText, writeFence } from '../markdown-text.ts'
 import { boundedJson, type Description, type Fields, fieldsIn, listIn, textIn } from './fields.ts'
 import { SchemaWriter } from './schema.ts'
 
@@ -48,14 +48,9 @@ export function titleOf({ method, path, fields }: Operation): string {
 
 /** The author's Markdown, with its headings below those of the page. */
 export function writeProse(text: string): string {
-  let fence: Fence | undefined
+  const fences = new FenceReader()
   const lines = splitLines(text).map((line) => {
-    if (fence !== undefined) {
-      if (closesFence(line, fence)) fence = undefined
-      return line
-    }
-    fence = readFence(line)
-    return /^#{1,6} /.test(line)
+    return fences.read(line) === undefined && /^#{1,6} /.test(line)
       ? `${'#'.repeat(Math.min(line.indexOf(' ') + 2, 6))}${line.slice(line.indexOf(' '))}`
       : line
   })

@@ -1,3 +1,4 @@
+import { FenceReader } from '../../core/markdown/fences.ts'
 import { isBlank } from '../../core/text/lines.ts'
 import type { LineRange } from './render-markdown.ts'
 
@@ -18,23 +19,22 @@ export function cutParts(lines: readonly string[], isMarkdown: boolean, partChar
   const parts: PagePart[] = []
   let part: Pick<PagePart, 'start' | 'fence'> = { start: 1, fence: null }
   let chars = 0
-  let fence = ''
-  let openingLine = ''
+  const fences = new FenceReader()
   lines.forEach((line, i) => {
-    const isFree = !isMarkdown || (fence === '' && isBoundary(lines[i - 1] ?? '', line))
+    const { fence } = fences
+    const isFree = !isMarkdown || (fence === undefined && isBoundary(lines[i - 1] ?? '', line))
     const isNeeded = chars > partChars && (isFree || chars > 2 * partChars)
-    const isGoodPlace = chars > 0.75 * partChars && isMarkdown && fence === '' && /^#{1,3} /.test(line)
+    const isGoodPlace = chars > 0.75 * partChars && isMarkdown && fence === undefined && /^#{1,3} /.test(line)
     if (isNeeded || isGoodPlace) {
       parts.push({ ...part, end: i })
-      part = { start: i + 1, fence: isMarkdown && fence !== '' ? openingLine : null }
+      part = {
+        start: i + 1,
+        fence: isMarkdown && fence !== undefined ? fence.indent + fence.marker + fence.info : null,
+      }
       chars = 0
     }
     chars += line.length + 1
-    const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? ''
-    if (fence === '') {
-      fence = marker
-      openingLine = line
-    } else if (marker.startsWith(fence) && isBlank(line.trim().slice(marker.length))) fence = ''
+    fences.read(line)
   })
   parts.push({ ...part, end: Math.max(part.start, lines.length) })
   return parts

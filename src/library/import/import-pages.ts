@@ -4,7 +4,7 @@ import { classifyPage } from '../../core/classify/classify-page.ts'
 import { measureMarkdown } from '../../core/extract/measure.ts'
 import { cleanLine, MAX_TITLE } from '../../core/extract/metadata/line.ts'
 import { withoutFragment } from '../../core/extract/resolve.ts'
-import { cleanText } from '../../core/extract/write/escape.ts'
+import { cleanText, fenceFor } from '../../core/extract/write/escape.ts'
 import { createSections, type HeadingPosition } from '../../core/extract/write/sections.ts'
 import { parseBlocks } from '../../core/markdown/blocks.ts'
 import type { Sha256 } from '../../core/model.ts'
@@ -155,8 +155,7 @@ function trimLines(lines: readonly string[]): readonly string[] {
 function fenceCode(text: string): string[] {
   const lines = splitLines(text)
   if (contentTypeOf({ kind: 'markdown', content: text }) === 'code') return lines
-  const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
-  const fence = '`'.repeat(Math.max(3, longest + 1))
+  const fence = fenceFor(text, 3)
   return [fence, ...trimLines(lines), fence]
 }
 

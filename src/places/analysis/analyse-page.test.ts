@@ -65,7 +65,7 @@ describe('an article', () => {
 
   test("an article's facts are extracted", () => {
     expect(analysis).toMatchObject({
-      analysis_version: 1,
+      analysis_version: 2,
       kind: 'article',
       title: 'France signs trade deal',
       author: 'Anna Smith',

@@ -1,3 +1,5 @@
+import { FenceReader } from '../../core/markdown/fences.ts'
+
 /**
  * The text of Markdown with everything that is not prose replaced by spaces: link targets, URLs, code blocks and spans, brackets. The
  * result has the same length, so offsets are valid in both.
@@ -11,35 +13,18 @@ export function maskNonProse(markdown: string): string {
     parts.push(markdown.slice(done, from), ' '.repeat(to - from))
     done = to
   }
-  let fence = ''
+  const fences = new FenceReader()
   for (let start = 0; start < markdown.length; ) {
     let end = markdown.indexOf('\n', start)
     if (end < 0) end = markdown.length
-    const mark = fenceAt(markdown, start, end)
-    if (mark !== '' || fence !== '') {
-      blank(start, end)
-      if (fence === '') fence = mark
-      else if (mark.startsWith(fence)) fence = ''
-    } else blankLine(markdown, start, end, blank)
+    if (fences.read(markdown.slice(start, end)) !== undefined) blank(start, end)
+    else blankLine(markdown, start, end, blank)
     start = end + 1
   }
   return parts.length === 0 ? markdown : parts.join('') + markdown.slice(done)
 }
 
 type Blank = (from: number, to: number) => void
-
-/** The fence characters that open or close a code block in a line; empty when there are none. */
-function fenceAt(markdown: string, start: number, end: number): string {
-  let at = start
-  while (at < end && FENCE_INDENT.has(markdown.charCodeAt(at))) at++
-  const sign = markdown.charCodeAt(at)
-  if (sign !== BACKTICK && sign !== TILDE) return ''
-  const stop = endOfRun(markdown, at, end, sign)
-  return stop - at >= 3 ? markdown.slice(at, stop) : ''
-}
-
-/** Space, tab and `>`, which precede a fence inside a list or quote. */
-const FENCE_INDENT = new Set([0x20, 0x09, 0x3e])
 
 function blankLine(markdown: string, start: number, end: number, blank: Blank): void {
   for (let i = start; i < end; ) {
@@ -84,7 +69,6 @@ const OPEN_BRACKET = 0x5b
 const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const BACKTICK = 0x60
-const TILDE = 0x7e
 
 function endOfRun(text: string, from: number, end: number, unit: number): number {
   let i = from

@@ -3,7 +3,7 @@ import type { PageAnalysis, PlaceHub } from '../../library/ports/findings.ts'
 import type { MatchContext, PlaceMatcher } from './matcher.ts'
 
 /** Version of the page analysis; increases when its results would change. */
-export const ANALYSIS_VERSION = 1
+export const ANALYSIS_VERSION = 2
 
 /** Result of analysing a page. */
 export interface AnalysedPage {

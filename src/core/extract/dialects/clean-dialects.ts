@@ -1,9 +1,10 @@
-import { isBlank } from '../../text/lines.ts'
+import { closesFence, type Fence, FenceReader, readFence } from '../../markdown/fences.ts'
+import { CODE_INDENT, indentOf, isBlank } from '../../text/lines.ts'
 import { fenceFor } from '../write/escape.ts'
 import { readAlert } from './components.ts'
 import { readDirective, writeDirective } from './directives.ts'
-import { cleanMarks, closesFence, type Fence, readFence, readInfo } from './fences.ts'
-import { CODE_INDENT, IndentStack, indentOf } from './indent-stack.ts'
+import { cleanMarks, readInfo } from './fence-info.ts'
+import { IndentStack } from './indent-stack.ts'
 import { admonitionOf, isIndentedBlockStart, writeAdmonition, writeItems } from './layout.ts'
 import { removeModuleStatements } from './module-statements.ts'
 import { ProseReader, type TextFacts } from './prose-reader.ts'
@@ -67,18 +68,9 @@ const CODE_TAGS = new Set(['highlight', 'codeblock', 'prism', 'mermaid'])
 
 /** Creates a test for whether a line is in a fence. */
 function createCodeLineTest(lines: readonly string[]): (line: number) => boolean {
-  const code = new Set<number>()
-  let fence: Fence | undefined
-  for (const [at, line] of lines.entries()) {
-    if (fence !== undefined) {
-      code.add(at)
-      if (closesFence(line, fence)) fence = undefined
-    } else {
-      fence = readFence(line)
-      if (fence !== undefined) code.add(at)
-    }
-  }
-  return (line) => code.has(line)
+  const fences = new FenceReader()
+  const isCode = lines.map((line) => fences.read(line) !== undefined)
+  return (line) => isCode[line] === true
 }
 
 /** Names of tags that a text both opens and closes. */
@@ -154,7 +146,7 @@ class BlockReader {
       if (!this.#out.isInComponent) return this.#indentedCode(lines, at)
     }
     const fence = readFence(line) ?? readColonFence(line)
-    if (fence !== undefined && this.#mayBeFence(indent)) {
+    if (fence !== undefined && isBlank(fence.indent) && this.#mayBeFence(indent)) {
       const end = this.#fence(lines, at, fence)
       if (end !== undefined) return end
     }
@@ -307,7 +299,7 @@ class BlockReader {
     const column = this.#columns.current
     for (let at = start + 1; at < lines.length; at++) {
       const line = lines[at] ?? ''
-      if (closesFence(line, fence) && indentOf(line) - indentOf(fence.indent) < CODE_INDENT) return at + 1
+      if (closesFence(line, fence)) return at + 1
       if (
         !this.#facts.isMdx &&
         column > 0 &&

@@ -1,8 +1,8 @@
+import { closesFence, FenceReader } from '../../markdown/fences.ts'
 import { isBlank, splitLines, trimBlank } from '../../text/lines.ts'
 import { baseName, extensionOf, resolvePath } from '../../text/path.ts'
 import { cutFrontMatter } from '../front-matter.ts'
 import { fenceFor } from '../write/escape.ts'
-import { closesFence, type Fence, readFence } from './fences.ts'
 
 /*
  * Finds, reads and inserts the files that Markdown includes: `--8<-- "a.md"`, `{* a.py *}`, `<<< @/a.ts`, `<!--@include: a.md-->`,
@@ -55,11 +55,9 @@ const NO_IMPORTS: ImportedFiles = new Map()
 function findImportedFiles(lines: readonly string[]): ImportedFiles {
   if (!lines.some((line) => line.startsWith('import'))) return NO_IMPORTS
   const imported = new Map<string, string>()
-  let fence: Fence | undefined
+  const fences = new FenceReader()
   for (const line of lines) {
-    if (fence !== undefined && closesFence(line, fence)) fence = undefined
-    else fence ??= readFence(line)
-    const [, name = '', textPath, markdownPath] = (fence === undefined ? MDX_IMPORT.exec(line) : null) ?? []
+    const [, name = '', textPath, markdownPath] = (fences.read(line) === undefined ? MDX_IMPORT.exec(line) : null) ?? []
     const path = textPath ?? markdownPath
     if (path !== undefined) imported.set(name, path)
   }
@@ -238,16 +236,16 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
   const imported = findImportedFiles(lines)
   if (imported.size === 0 && !lines.some((line) => INCLUDE_HINT.test(line))) return lines
   const written: string[] = []
-  let fence: Fence | undefined
+  const fences = new FenceReader()
   let charsLeft = MAX_CHARS
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? ''
-    const include = readInclude(lines, at, fence === undefined ? imported : NO_IMPORTS)
+    const include = readInclude(lines, at, fences.fence === undefined ? imported : NO_IMPORTS)
     const isLeft =
       include?.isOptional === true && (charsLeft <= 0 || include.paths.some((path) => !Object.hasOwn(files, path)))
     if (include !== undefined && !isLeft) {
       // A document may include one file many times, so the total size is limited.
-      const includedLines = writeInclude(include, charsLeft > 0 ? files : {}, fence !== undefined)
+      const includedLines = writeInclude(include, charsLeft > 0 ? files : {}, fences.fence !== undefined)
       // A component is a block of its own, even without blank lines around it.
       if (include.isOptional && !isBlank(written.at(-1) ?? '')) written.push('')
       for (const includedLine of includedLines) {
@@ -258,8 +256,7 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
       if (include.isOptional && !isBlank(lines[at + 1] ?? '')) written.push('')
       continue
     }
-    if (fence !== undefined && closesFence(line, fence)) fence = undefined
-    else fence ??= readFence(line)
+    fences.read(line)
     if (!REGION_MARKER.test(line)) written.push(line)
   }
   return written

@@ -1,20 +1,7 @@
-import { isBlank } from '../../text/lines.ts'
+import { CODE_INDENT, indentOf, isBlank } from '../../text/lines.ts'
 
 const ITEM = /^(\s*)((?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))/
 const MAX_DEPTH = 50
-/** A line that is indented by at least this many columns is code. */
-export const CODE_INDENT = 4
-
-export function indentOf(line: string): number {
-  let columns = 0
-  for (const character of line) {
-    if (character === ' ') columns++
-    else if (character === '\t') columns += 4 - (columns % 4)
-    else break
-  }
-  return columns
-}
-
 /** A line without the white space in its first `columns` columns. */
 export function cutIndent(line: string, columns: number): string {
   let at = 0

@@ -1,7 +1,7 @@
 import { capitalize } from '../../text/capitalize.ts'
-import { isBlank, trimBlank } from '../../text/lines.ts'
+import { CODE_INDENT, indentOf, isBlank, trimBlank } from '../../text/lines.ts'
 import { admonitionKind } from '../normalize/admonitions.ts'
-import { CODE_INDENT, cutIndent, IndentStack, indentOf } from './indent-stack.ts'
+import { cutIndent, IndentStack } from './indent-stack.ts'
 
 /** A part of a text whose tags were parsed: the text of its lines, and where blocks begin and end. */
 export type Item =

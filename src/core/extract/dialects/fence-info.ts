@@ -1,26 +1,6 @@
 import { isBlank } from '../../text/lines.ts'
 
-/* Parses fences, and removes the annotations of generators from code: file names, line marks, twoslash commands. */
-
-/** The fence that a line opens. */
-export interface Fence {
-  readonly indent: string
-  readonly marker: string
-  readonly info: string
-}
-
-/** Parses the opening line of a fence; undefined for another line. */
-export function readFence(line: string): Fence | undefined {
-  const [, lead = '', marker, info = ''] = /^([ \t]*)(`{3,}|~{3,})(.*)$/.exec(line) ?? []
-  if (marker === undefined || (marker.startsWith('`') && info.includes('`'))) return undefined
-  return { indent: lead, marker, info }
-}
-
-/** Whether a line closes a fence. */
-export function closesFence(line: string, { marker }: Fence): boolean {
-  const text = line.trim()
-  return text.length >= marker.length && text === marker.charAt(0).repeat(text.length)
-}
+/* Removes the annotations of generators from fenced code: file names, line marks, twoslash commands. */
 
 /** The info string of a fence: the language, and the name of the file or tab. */
 export interface FenceInfo {
