@@ -232,8 +232,6 @@ export interface Classification {
   readonly confidence: number
   readonly url: UrlSignals
   readonly content: ContentSignals
-  /** The combined vote of the individual signals. */
-  readonly combined: { readonly hint: PageClass; readonly confidence: number; readonly considered: number }
 }
 
 /** Another form of a page: a language, or a media type such as `text/markdown`. */

@@ -1,8 +1,9 @@
 import { PharosError } from '../core/errors.ts'
 import { joinBytes } from '../core/join-bytes.ts'
-import type { Dispatcher } from '../library/jobs/dispatcher.ts'
+import type { Dispatcher, JobView } from '../library/jobs/dispatcher.ts'
 import type { FeedEvent, FeedFilter } from '../library/jobs/events/feed.ts'
 import { writeDone } from '../library/jobs/job-item.ts'
+import type { JobEntry } from '../library/ports/job-log.ts'
 import type { Peer } from './ports.ts'
 import { progressRecord } from './records/job-records.ts'
 
@@ -22,6 +23,8 @@ export interface StreamInput {
   readonly filter: FeedFilter
   /** The id of the last event that the client received before it was disconnected. */
   readonly lastEventId: string | null
+  /** The job of the filter, if only the history knows it. */
+  readonly endedJob?: JobEntry | undefined
   readonly peer: Peer | undefined
 }
 
@@ -98,7 +101,7 @@ export class EventStreams {
   }
 
   /** Opens a stream; throws `STREAMS_FULL` at the limit. */
-  open({ filter, lastEventId, peer }: StreamInput): Response {
+  open({ filter, lastEventId, endedJob, peer }: StreamInput): Response {
     if (this.#clients.size >= this.#maxStreams) throw new PharosError('STREAMS_FULL', { count: this.#clients.size })
     const resumePosition = resumeAt(lastEventId, this.#feed.epoch, this.#feed.last)
     let client: StreamClient | undefined
@@ -111,7 +114,9 @@ export class EventStreams {
           this.#clients.add(client)
           this.#heartbeat ??= setInterval(() => this.#sendHeartbeats(), Math.min(this.#heartbeatMs, this.#stuckMs) / 4)
           const firstEvents =
-            resumePosition === undefined ? writeStart(this.#dispatcher, filter, lastEventId !== null) : ': resumed\n\n'
+            resumePosition === undefined
+              ? writeStart(this.#dispatcher, filter, lastEventId !== null) + (endedJob ? writeEnd(endedJob) : '')
+              : ': resumed\n\n'
           // The delay before a browser reconnects.
           controller.enqueue(encoder.encode(`retry: 2000\n\n${firstEvents}`))
         },
@@ -280,10 +285,13 @@ function writeCurrentState(dispatcher: Dispatcher, { jobId }: FeedFilter): strin
   return jobs
     .map((job) => {
       if (job.status === 'running') return writeEvent('progress', progressRecord(job))
-      if (job.stage !== 'ended') return ''
-      return writeEvent('done', { ...writeDone(job), jobId: job.id, isReplayed: true })
+      return job.stage === 'ended' ? writeEnd(job) : ''
     })
     .join('')
+}
+
+function writeEnd(job: JobView | JobEntry): string {
+  return writeEvent('done', { ...writeDone(job), jobId: job.id, isReplayed: true })
 }
 
 /** Reports missed events as a log line, even to clients that do not subscribe to logs. */

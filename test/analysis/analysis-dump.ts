@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3'
 export type AnalysisDump = Readonly<Record<string, readonly unknown[]>>
 
 const QUERIES: Readonly<Record<string, string>> = {
-  pages: `SELECT page, source, kind, confidence, hint, hint_confidence, classification, analysis_version, gazetteer_revision,
+  pages: `SELECT page, source, kind, confidence, classification, analysis_version, gazetteer_revision,
       analysed_at IS NULL AS isOpen, analysis FROM page_analyses ORDER BY page`,
   places: `SELECT page, article_url, place_id, place, place_kind, method, source, offset_start, offset_end, context
     FROM article_places ORDER BY page, source, offset_start, offset_end, place_id`,

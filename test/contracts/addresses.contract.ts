@@ -72,7 +72,7 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await write(urlAt('/page'), 60, 120)
       await fail(urlAt('/failed'), 55, 500, 'it broke')
       const NOTHING = { reason: null, pattern: null, status: null, detail: null, foundOn: null, depth: 1 }
-      const NO_CLASS = { classification: null, confidence: null, combinedHint: null, combinedConfidence: null }
+      const NO_CLASS = { classification: null, confidence: null }
       const NO_PAGE = { changedAt: null, title: null, wordCount: null, chunks: null, ...NO_CLASS }
       const identityOf = (path: string) => ({
         id: expect.any(Number),
@@ -338,25 +338,22 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
     })
 
     test('selects pages by class and confidence', async () => {
-      const classify = (path: string, now: number, kind: PageClass, hint: PageClass, confidence: number) => {
-        const combined = { hint, confidence, considered: 5 }
-        const record = { ...recordOf(urlAt(path), path, {}), classification: classificationOf(kind, { combined }) }
+      const classify = (path: string, now: number, kind: PageClass, confidence: number) => {
+        const record = { ...recordOf(urlAt(path), path, {}), classification: classificationOf(kind, { confidence }) }
         return settle(urlAt(path), now, { state: 'indexed', record, status: 200 })
       }
-      await classify('/story', 60, 'article', 'article', 0.9)
-      await classify('/front', 61, 'nav', 'article', 0.4)
-      await classify('/list', 62, 'nav', 'nav', 0.75)
+      await classify('/story', 60, 'article', 0.9)
+      await classify('/front', 61, 'nav', 0.4)
+      await classify('/list', 62, 'nav', 0.75)
       await expectOnly({ classification: 'article' }, [urlAt('/story')])
       await expectOnly({ classification: 'nav' }, [urlAt('/list'), urlAt('/front')])
       await expectOnly({ classification: 'other' }, [])
-      await expectOnly({ combinedHint: 'article' }, [urlAt('/front'), urlAt('/story')])
-      await expectOnly({ combinedHint: 'article', classification: 'nav' }, [urlAt('/front')])
-      await expectOnly({ minCombinedConfidence: 0.75 }, [urlAt('/list'), urlAt('/story')])
-      await expectOnly({ minCombinedConfidence: 0.76, combinedHint: 'nav' }, [])
-      await expectOnly({ minCombinedConfidence: 0 }, [urlAt('/list'), urlAt('/front'), urlAt('/story')])
+      await expectOnly({ minConfidence: 0.75 }, [urlAt('/list'), urlAt('/story')])
+      await expectOnly({ minConfidence: 0.75, classification: 'nav' }, [urlAt('/list')])
+      await expectOnly({ minConfidence: 0.76, classification: 'nav' }, [])
+      await expectOnly({ minConfidence: 0 }, [urlAt('/list'), urlAt('/front'), urlAt('/story')])
       const [entry] = await addresses.find(urlAt('/front'))
-      const combined = { combinedHint: 'article', combinedConfidence: 0.4 }
-      expect(entry).toMatchObject({ classification: 'nav', confidence: 0.8, ...combined })
+      expect(entry).toMatchObject({ classification: 'nav', confidence: 0.4 })
       // The class is removed together with the page, or with the content that it was derived from.
       await settle(urlAt('/front'), 70, { state: 'indexed', record: recordOf(urlAt('/front'), 'new', {}), status: 200 })
       await expectOnly({ classification: 'nav' }, [urlAt('/list')])

@@ -31,7 +31,7 @@ test('the addresses in SQLite are read through indexes, without scanning or sort
         { sourceId: 's' },
         { host: 'test', includeSubdomains: true },
         { classification: 'nav' },
-        { combinedHint: 'article', minCombinedConfidence: 0.5 },
+        { minConfidence: 0.5 },
       ] as const) {
         expect(await addresses.list({ limit: 3, order, ...range, ...filter })).toHaveLength(3)
         expect(await addresses.count({ ...range, ...filter }, 2)).toBe(2)
@@ -131,6 +131,6 @@ const FILL = `
     SELECT 1, iif(i % 9, 'pending', 'failed'), iif(i % 9, NULL, 404), 1, 'https://h' || (i % 2) || '.test/' || i,
       'https://h' || (i % 2) || '.test/' || i, 'h' || (i % 2) || '.test', 'link', i FROM n;
   UPDATE ledger SET page_hash = 'x' WHERE id % 4 = 0;
-  INSERT INTO page_analyses (page, source, kind, confidence, hint, hint_confidence, classification)
-    SELECT id, source, 'nav', 0.9, 'article', 0.6, '{}' FROM ledger WHERE page_hash IS NOT NULL;
+  INSERT INTO page_analyses (page, source, kind, confidence, classification)
+    SELECT id, source, 'nav', 0.9, '{}' FROM ledger WHERE page_hash IS NOT NULL;
 `

@@ -17,7 +17,6 @@ export function classificationOf(kind: PageClass, more: Partial<Classification> 
       queryCount: 0,
     },
     content: { linkDensity: 0.1, h2: 1, h3: 0, a: 3, p: 5, wordCount: 100, navLinks: 2, articleLinks: 1 },
-    combined: { hint: kind, confidence: 0.6, considered: 5 },
     ...more,
   }
 }

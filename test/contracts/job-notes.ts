@@ -26,6 +26,8 @@ export function jobOf(id: string, more: Partial<JobRecord> = {}): JobRecord {
     restarts: 0,
     progress: null,
     problem: null,
+    code: null,
+    signal: null,
     ...more,
   }
 }

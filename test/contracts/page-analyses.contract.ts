@@ -120,7 +120,7 @@ export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void
 
   describe('the class of a page', () => {
     const readAnalyses = () =>
-      sql.all('SELECT kind, hint, analysis_version AS version, analysis FROM page_analyses ORDER BY page')
+      sql.all('SELECT kind, analysis_version AS version, analysis FROM page_analyses ORDER BY page')
     const countPlaces = () => count('article_places')
     /** Writes the result of an analysis run. */
     const analyze = async () => {
@@ -131,8 +131,8 @@ export function describePageAnalyses(open: () => Promise<AnalyzedLibrary>): void
         `INSERT INTO article_places SELECT page, 'u', 7, 'p', 'city', 'gazetteer', 'text', 0, 4, NULL, 1 FROM page_analyses`,
       )
     }
-    const fresh = (kind: string) => ({ kind, hint: kind, version: null, analysis: null })
-    const analyzed = (kind: string) => ({ kind, hint: kind, version: 1, analysis: '{}' })
+    const fresh = (kind: string) => ({ kind, version: null, analysis: null })
+    const analyzed = (kind: string) => ({ kind, version: 1, analysis: '{}' })
 
     test('is written with the content of the page, and replaces the findings about the old content', async () => {
       await index('/a', classificationOf('article'))

@@ -88,6 +88,21 @@ test('a crawl is started, watched, paused, resumed and stopped, and its history 
   const next = await openTestServer({ folder: server.folder })
   const stored = shapes.jobDetail.parse((await next.ask(`/api/crawls/${jobId}`)).body)
   expect(stored).toMatchObject({ status: 'stopped', startUrl: `${site.origin}/` })
+
+  // The history knows how the process ended, so a listener to this job gets its end at any time.
+  const { ts, ...end } = done.data
+  const { code, signal } = end
+  expect(code ?? signal).not.toBeNull()
+  expect(stored).toMatchObject({ code, signal })
+  const latest = await openStream(`${next.origin}/events?logs=0&job=${jobId}`)
+  const replayed = await latest.until(({ name }) => name === 'done')
+  expect(replayed.data).toEqual({ ...end, isReplayed: true })
+  // An ended crawl is known, and has no process that could be paused.
+  expect((await next.post(`/api/crawls/${jobId}/stop`)).body).toEqual({ stopped: false })
+  for (const verb of ['pause', 'resume']) {
+    const { status, body } = await next.post(`/api/crawls/${jobId}/${verb}`)
+    expect([status, body]).toMatchObject([500, { code: 'JOB_UNREACHABLE', advice: 'it has ended: stopped' }])
+  }
   expect(stored.metrics.visited).toBeGreaterThanOrEqual(2)
   const events = shapes.queueEvents.parse((await next.ask(`/api/queues/${jobId}/events?limit=500`)).body)
   expect(events.items.filter(({ action }) => action === 'enqueued').length).toBeGreaterThanOrEqual(PAGES)

@@ -29,6 +29,8 @@ export async function fillLog({ jobLog }: OpenLibrary): Promise<void> {
     restarts: 0,
     progress: null,
     problem: null,
+    code: null,
+    signal: null,
   }
   await jobLog.add(job)
   await jobLog.add({

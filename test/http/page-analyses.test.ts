@@ -88,6 +88,11 @@ describe('before any analysis', () => {
     expect(items.map(({ url }) => url)).toEqual([`${site.origin}${ARTICLE}`])
     expect(items[0]).toMatchObject({ classification: 'article' })
     expect(items[0]?.combined_confidence).toBeGreaterThan(0)
+    // The combined hint is the class itself, and not a second opinion.
+    const all = (await get('/api/urls?details=1', shapes.urlsWithDetails)).items
+    expect(all.map(({ combined_hint, combined_confidence }) => [combined_hint, combined_confidence])).toEqual(
+      all.map(({ classification, confidence }) => [classification, confidence]),
+    )
   })
 })
 
@@ -451,7 +456,8 @@ describe('addresses', () => {
     const totals = async (query: string) => (await get(`/api/urls?${query}`, shapes.urls)).total
     const navs = await totals('classification=nav')
     expect(navs).toBeGreaterThanOrEqual(3)
-    expect(await totals('combinedHint=article')).toBeGreaterThanOrEqual(1)
+    expect(await totals('combinedHint=nav')).toBe(navs)
+    expect(await totals('combinedHint=article')).toBe(await totals('classification=article'))
     const half = await totals('minCombinedConfidence=50')
     expect(half).toBeGreaterThan(0)
     expect(await totals('minCombinedConfidence=0.5')).toBe(half)
@@ -461,18 +467,13 @@ describe('addresses', () => {
       await expectRefusal(server.ask(`/api/urls?${query}`), 400, 'USAGE')
     const body = await show('/urls?classification=article')
     expect(body).toContain(ARTICLE)
-    expect(body).toContain('Minimum signal confidence (%)')
+    expect(body).toContain('Minimum confidence (%)')
     // The page has the same filters as the API, with the same names.
     const countOnPage = async (query: string) => /(\d+) of (\d+) address/.exec(await show(`/urls?${query}`))?.[2]
     const minimum = 'minCombinedConfidence=75'
     expect(await totals(minimum)).toBeLessThan(await totals(''))
     for (const query of ['combinedHint=nav', 'combinedHint=article', minimum, 'minConfidence=0.75', 'q=/world/'])
       expect([query, await countOnPage(query)]).toEqual([query, String(await totals(query))])
-    // The single signals are shown only when they differ from the final class.
-    for (const [, kind, rest = ''] of (await show('/urls')).matchAll(
-      /<span class="pill[^"]*" data-field="">(article|nav|other)<\/span>(.*?)<\/td>/gs,
-    ))
-      expect(rest).not.toContain(`signals: ${kind}`)
     expect(body).toMatch(/<span class="pill pill-good" data-field="">article<\/span> \d+ %/)
     expect(body).toContain('<option value="article" selected>')
     expect(await show('/urls?minCombinedConfidence=900', 400)).toContain('expected a number from 0 to 100')

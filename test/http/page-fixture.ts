@@ -165,6 +165,8 @@ export function jobOf(id: string, given: Partial<JobRecord> = {}): JobRecord {
     restarts: 0,
     progress: null,
     problem: null,
+    code: null,
+    signal: null,
     ...given,
   }
 }

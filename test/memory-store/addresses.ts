@@ -59,7 +59,7 @@ export function createMemoryAddresses(listRows: () => readonly NumberedRow[]): A
 function toEntry(row: NumberedRow): AddressEntry {
   const { id, sourceId, key, url, host, state, reason, pattern, status, detail, depth, foundOn, record } = row
   const { firstSeenAt, checkedAt, changedAt } = row
-  const { kind, confidence, combined } = record?.classification ?? {}
+  const { kind, confidence } = record?.classification ?? {}
   return {
     id,
     sourceId,
@@ -82,8 +82,6 @@ function toEntry(row: NumberedRow): AddressEntry {
     chunks: record?.chunks.length ?? null,
     classification: kind ?? null,
     confidence: confidence ?? null,
-    combinedHint: combined?.hint ?? null,
-    combinedConfidence: combined?.confidence ?? null,
   }
 }
 
@@ -106,7 +104,7 @@ function findPosition(
 
 function passes(entry: AddressEntry, filter: AddressConditions): boolean {
   const { sourceId, host, includeSubdomains, state, reason, status, from, to, minWordCount, text } = filter
-  const { classification, combinedHint, minCombinedConfidence } = filter
+  const { classification, minConfidence } = filter
   return (
     (sourceId === undefined || entry.sourceId === sourceId) &&
     (host === undefined || isHostOf(entry.host, host, includeSubdomains)) &&
@@ -117,9 +115,7 @@ function passes(entry: AddressEntry, filter: AddressConditions): boolean {
     (to === undefined || entry.at <= to) &&
     (minWordCount === undefined || (entry.wordCount !== null && entry.wordCount >= minWordCount)) &&
     (classification === undefined || entry.classification === classification) &&
-    (combinedHint === undefined || entry.combinedHint === combinedHint) &&
-    (minCombinedConfidence === undefined ||
-      (entry.combinedConfidence !== null && entry.combinedConfidence >= minCombinedConfidence)) &&
+    (minConfidence === undefined || (entry.confidence !== null && entry.confidence >= minConfidence)) &&
     (text === undefined || lowerAscii(entry.url).includes(lowerAscii(text)))
   )
 }

@@ -15,6 +15,7 @@ import { fillPageSignatures } from '../../src/library/crawl/fill-page-signatures
 import { searchHits } from '../../src/library/search/hits.ts'
 import { type OpenLibrary, openLibrary } from '../../src/open-library.ts'
 import { importPlaces } from '../analysis/some-places.ts'
+import { OLDER_LAYOUT } from '../contracts/older-layout.ts'
 import { type Dump, dumpDatabase, dumpFile } from '../copy/dump.ts'
 import { type FillOptions, fillLibrary } from '../copy/filled-library.ts'
 import { NO_BROWSER, ProgramSandbox } from '../e2e/program.ts'
@@ -32,7 +33,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const isLong = process.env['TEST_LONG'] === '1'
 /** Fields of a job that has not ended. */
-const NO_END = { endedAt: null, crawlId: null, sourceId: null, restarts: 0, progress: null, problem: null }
+const NO_END = {
+  endedAt: null,
+  crawlId: null,
+  sourceId: null,
+  restarts: 0,
+  progress: null,
+  problem: null,
+  code: null,
+  signal: null,
+}
 
 const newFile = () => join(folder, `${files++}.db`)
 const dump = (path: string): Promise<Dump> => (isFile(path) ? Promise.resolve(dumpFile(path)) : dumpDatabase(path))
@@ -76,7 +86,7 @@ const SIGNATURES_VERSION = 11
 function makeOlder(path: string): void {
   const db = new Sqlite(path)
   db.exec(
-    `DROP TRIGGER likeness_deleted; DROP TABLE likenesses; ALTER TABLE sources DROP COLUMN refresh; DROP TRIGGER row_deleted; DROP TABLE earlier_pages; ALTER TABLE crawls DROP COLUMN keeps_earlier; PRAGMA user_version = ${SIGNATURES_VERSION - 1}`,
+    `${OLDER_LAYOUT.join('; ')}; DROP TRIGGER likeness_deleted; DROP TABLE likenesses; ALTER TABLE sources DROP COLUMN refresh; DROP TRIGGER row_deleted; DROP TABLE earlier_pages; ALTER TABLE crawls DROP COLUMN keeps_earlier; PRAGMA user_version = ${SIGNATURES_VERSION - 1}`,
   )
   db.close()
 }

@@ -9,6 +9,7 @@ import { lockSource } from '../../src/store/postgres/database/lock-source.ts'
 import { LOCKS, lock } from '../../src/store/postgres/database/locks.ts'
 import { closeLater } from '../close-later.ts'
 import { expectMigratedKeys, OLDER_CONTENT, writeOlderRows } from '../contracts/older-keys.ts'
+import { OLDER_LAYOUT } from '../contracts/older-layout.ts'
 import { addressOf, createDatabase, createLibrary, execute } from './databases.ts'
 import { foundAddressOf, recordOf } from './ledgers.ts'
 import { openLossyProxy } from './lossy-proxy.ts'
@@ -64,7 +65,8 @@ test('the migration gives each row of an older library the key of its address', 
   await writeOlderRows(await openStore(address, 'one'), write)
   const db = await open(address)
   for (const statement of OLDER_CONTENT) await db.run(statement)
-  // Reverts what later versions added.
+  // Reverts what later versions changed.
+  for (const statement of OLDER_LAYOUT) await db.run(statement)
   await db.run('ALTER TABLE crawl_helpers DROP COLUMN proven_gone')
   await db.run('ALTER TABLE sources DROP COLUMN refresh')
   await db.run('DROP TABLE earlier_pages')

@@ -115,7 +115,7 @@ async function openWorker(
 /** Fields of a job that has not started. */
 const UNSTARTED = {
   ...{ process: null, createdAt: 1, startedAt: null, endedAt: null, crawlId: null, sourceId: null },
-  ...{ restarts: 0, progress: null, problem: null },
+  ...{ restarts: 0, progress: null, problem: null, code: null, signal: null },
 } as const
 
 let requestCount = 0

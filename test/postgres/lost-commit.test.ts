@@ -20,6 +20,8 @@ const JOB: JobRecord = {
   restarts: 0,
   progress: null,
   problem: null,
+  code: null,
+  signal: null,
 }
 
 /** Opens a library over a connection that can lose the response to a COMMIT. */

@@ -4,6 +4,7 @@ import { writeExplanation } from '../../src/cli/text/explanation-text.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
 import { findPage } from '../../src/library/search/find-page.ts'
 import { explainUrl } from '../../src/library/sources/explain.ts'
+import { OLDER_LAYOUT } from '../contracts/older-layout.ts'
 import {
   type CrawlFixture,
   createCrawlFixture,
@@ -94,6 +95,7 @@ test('a recrawl keeps pages whose keys lack a part of their query in a library o
   await first.close()
   const db = new Sqlite(path)
   db.exec(`
+    ${OLDER_LAYOUT.join(';\n')};
     UPDATE ledger SET key = replace(key, '&ref=nav', '');
     UPDATE chunks SET path = replace(path, '&ref=nav', '');
     ALTER TABLE sources DROP COLUMN refresh;

@@ -185,18 +185,6 @@ describe('classification details', () => {
     expect(content.p).toBe(4)
   })
 
-  test('the details include the votes of single signals', () => {
-    // The date, no links in the text, and the word count vote for an article; nothing votes against it.
-    expect(classifyPage(dated).combined).toEqual({ hint: 'article', confidence: 1, considered: 3 })
-    const links = Array.from({ length: 45 }, (_, i) => `<li><a href="/s/${i}">${titleOf(i)}</a></li>`).join('')
-    // Few segments and many dense links vote for navigation; more than 150 words vote against it.
-    expect(classifyPage(read('/world', `<h1>World</h1><ul>${links}</ul>`)).combined).toEqual({
-      hint: 'nav',
-      confidence: 0.667,
-      considered: 3,
-    })
-  })
-
   test('confidence grows with the number of matching signals', () => {
     const bare = read('/world/harbour-storm', `<h1>Harbour closed</h1>${prose(3)}`)
     const declared = { ...bare, types: ['newsarticle', 'og:article'], author: 'Anna Smith', publishedAt: '2026-03-05' }

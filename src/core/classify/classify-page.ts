@@ -19,7 +19,6 @@ export function classifyPage(page: Page): Classification {
     confidence: round(1 / (1 + Math.exp(-margin))),
     url,
     content,
-    combined: combineVotes(url, content),
   }
 }
 
@@ -157,20 +156,4 @@ function isOnHost(url: string, bareHost: string): boolean {
   if (!url.startsWith(bareHost, start)) return false
   const after = url[start + bareHost.length]
   return after === undefined || after === '/' || after === '?' || after === '#'
-}
-
-/** Combines the votes of single signals. Each signal has one vote. */
-function combineVotes(url: UrlSignals, content: ContentSignals): Classification['combined'] {
-  const { linkDensity, a, p, wordCount } = content
-  const isArticleUrlLike = url.hasDatePath || url.hasArticleWords
-  const article = count([isArticleUrlLike, linkDensity < 0.08 && p >= 3, wordCount > 150])
-  const nav = count([url.pathDepth <= 2 && !url.hasDatePath, linkDensity > 0.25 && a > 40, wordCount < 60 && a > 20])
-  const considered = article + nav
-  const votes = Math.max(article, nav)
-  const hint = votes === 0 || article === nav ? 'other' : article > nav ? 'article' : 'nav'
-  return { hint, confidence: round(votes / Math.max(2, considered)), considered }
-}
-
-function count(votes: readonly boolean[]): number {
-  return votes.filter(Boolean).length
 }

@@ -188,14 +188,10 @@ function writeHub({ hub, verdict, problems }: AddressDescription): Part {
 
 /** The classification and analysis of the content. */
 function writeClassification({ classification, analysis, analysedAt }: StoredAnalysis): Html {
-  const { kind, confidence, combined, url, content } = classification
+  const { kind, confidence, url, content } = classification
   return html`<h2>What it is</h2>
 ${writeFacts([
   ['Class', html`${writePill(kind)} ${writePercent(confidence)} sure`],
-  [
-    'Signals',
-    html`${writePill(combined.hint)} by ${writePercent(combined.confidence)} of ${countOf(combined.considered, 'vote')}`,
-  ],
   ['Signals of the address', writeSignals({ ...url })],
   ['Signals of the content', writeSignals({ ...content })],
   [

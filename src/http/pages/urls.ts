@@ -96,7 +96,6 @@ const FIELDS = [
   'from',
   'to',
   'classification',
-  'combinedHint',
   'minCombinedConfidence',
   'limit',
 ] as const
@@ -106,14 +105,17 @@ const MORE_FIELDS: readonly (typeof FIELDS)[number][] = [
   'includeSubdomains',
   'status',
   'classification',
-  'combinedHint',
   'minCombinedConfidence',
   'from',
   'to',
 ]
 
-/** Names that the API uses for two of the fields; this page accepts them too. */
-const ALIASES: Readonly<Record<string, string>> = { text: 'q', minCombinedConfidence: 'minConfidence' }
+/** Other names that the API has for fields; this page accepts them too. */
+const ALIASES: Readonly<Record<string, string>> = {
+  text: 'q',
+  classification: 'combinedHint',
+  minCombinedConfidence: 'minConfidence',
+}
 
 function readField(c: Context, name: string): string | undefined {
   const alias = ALIASES[name]
@@ -128,13 +130,12 @@ function readFilter(c: Context): AddressConditions {
   const text = readField(c, 'text')
   const from = readMoment(c, 'from', 'start')
   const to = readMoment(c, 'to', 'end')
-  const classification = readWord(c, 'classification', PAGE_CLASSES)
-  const combinedHint = readWord(c, 'combinedHint', PAGE_CLASSES)
-  const minCombinedConfidence = readShare(c, 'minCombinedConfidence') ?? readShare(c, 'minConfidence')
+  const classification = readWord(c, 'classification', PAGE_CLASSES) ?? readWord(c, 'combinedHint', PAGE_CLASSES)
+  const minConfidence = readShare(c, 'minCombinedConfidence') ?? readShare(c, 'minConfidence')
   return {
     ...(host === undefined ? {} : { host, includeSubdomains: readText(c, 'includeSubdomains') === '1' }),
     ...withoutUndefined({ state, reason, status, text, from, to }),
-    ...withoutUndefined({ classification, combinedHint, minCombinedConfidence }),
+    ...withoutUndefined({ classification, minConfidence }),
   }
 }
 
@@ -149,8 +150,7 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
         html`<label class="check"><input type="checkbox" name="includeSubdomains" value="1"${filter.includeSubdomains === true ? html` checked` : ''}>include subdomains</label>`,
         writeField('Status', 'status', filter.status, 'number'),
         writeChoice('Class', 'classification', filter.classification, PAGE_CLASSES),
-        writeChoice('Signals suggest', 'combinedHint', filter.combinedHint, PAGE_CLASSES),
-        writeField('Minimum signal confidence (%)', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
+        writeField('Minimum confidence (%)', 'minCombinedConfidence', fields['minCombinedConfidence'], 'number'),
         writeField('From', 'from', fields['from'], 'date'),
         writeField('To', 'to', fields['to'], 'date'),
       ],
@@ -177,14 +177,8 @@ function entryRow(entry: AddressEntry): Row {
   }
 }
 
-/** The class of a page, and the hint of its combined signals when it differs. */
-function writeClass({ classification, confidence, combinedHint, combinedConfidence }: AddressEntry): Part {
-  if (classification === null) return ''
-  const hint =
-    combinedHint === null || combinedHint === classification
-      ? ''
-      : html`<small>signals: ${combinedHint} ${writePercent(combinedConfidence ?? 0)}</small>`
-  return html`${writePill(classification)} ${writePercent(confidence ?? 0)}${hint}`
+function writeClass({ classification, confidence }: AddressEntry): Part {
+  return classification === null ? '' : html`${writePill(classification)} ${writePercent(confidence ?? 0)}`
 }
 
 function linksOf(

@@ -20,7 +20,7 @@ export function entryRecord(entry: AddressEntry): Record<string, unknown> {
 
 /** An address with all its details. */
 export function detailRecord(entry: AddressEntry): Record<string, unknown> {
-  const { at, firstSeenAt, checkedAt, changedAt, combinedHint, combinedConfidence, ...rest } = entry
+  const { at, firstSeenAt, checkedAt, changedAt, ...rest } = entry
   return {
     ...rest,
     id: entry.title === null ? null : bodyId(entry),
@@ -28,8 +28,8 @@ export function detailRecord(entry: AddressEntry): Record<string, unknown> {
     firstSeenAt: isoOf(firstSeenAt),
     checkedAt: isoOrNull(checkedAt),
     changedAt: isoOrNull(changedAt),
-    combined_hint: combinedHint,
-    combined_confidence: combinedConfidence,
+    combined_hint: entry.classification,
+    combined_confidence: entry.confidence,
   }
 }
 

@@ -33,7 +33,7 @@ const NO_RATES: JobView['rates'] = {
 
 /** A job that only the history knows, in the form of {@link jobRecord}. */
 export function endedRecord(job: JobEntry): Record<string, unknown> {
-  const { id, status, createdAt, startedAt, endedAt, crawlId, sourceId, problem, progress } = job
+  const { id, status, createdAt, startedAt, endedAt, crawlId, sourceId, problem, code, signal, progress } = job
   const [url = '', ...args] = [job.url, ...job.args].map(maskSecretFields)
   return {
     id,
@@ -56,8 +56,8 @@ export function endedRecord(job: JobEntry): Record<string, unknown> {
     crawlId,
     sourceId,
     problem,
-    code: null,
-    signal: null,
+    code,
+    signal,
     metrics: metricsOf(progress, NO_RATES),
     lastProgress: progress,
   }

@@ -54,8 +54,8 @@ const listQuery = z.object({
   reason: wordField(REASONS, 'Only addresses that are in their state for this reason.'),
   q: textField('Part of the address.', 500),
   classification: wordField(PAGE_CLASSES, 'Only pages of this kind.'),
-  combinedHint: wordField(PAGE_CLASSES, 'Only pages that most signals of address and content classify as this kind.'),
-  minCombinedConfidence: numberField(0, 100, 'Minimum share of agreeing signals: 0 to 1, or in percent.'),
+  combinedHint: wordField(PAGE_CLASSES, 'Same as classification.'),
+  minCombinedConfidence: numberField(0, 100, 'Minimum confidence of the kind: 0 to 1, or in percent.'),
   minConfidence: numberField(0, 100, 'Same as minCombinedConfidence.'),
   details: flagField(false, 'Includes all details of each address.'),
 })
@@ -313,8 +313,8 @@ function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): Addres
       reason,
       text: q,
     }),
-    ...withoutUndefined({ classification, combinedHint }),
-    ...withoutUndefined({ minCombinedConfidence: shareOf(query.minCombinedConfidence ?? query.minConfidence) }),
+    ...withoutUndefined({ classification: classification ?? combinedHint }),
+    ...withoutUndefined({ minConfidence: shareOf(query.minCombinedConfidence ?? query.minConfidence) }),
     ...(includeSubdomains ? { includeSubdomains } : {}),
   }
 }

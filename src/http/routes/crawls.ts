@@ -213,23 +213,23 @@ function resolveJobId(dispatcher: Dispatcher, givenId: string | undefined): stri
   return first?.id
 }
 
-async function control(
-  verb: 'stop' | 'pause' | 'resume',
-  id: string,
-  { ports, externalCrawls }: HttpContext,
-): Promise<Reply> {
+async function control(verb: 'stop' | 'pause' | 'resume', id: string, context: HttpContext): Promise<Reply> {
+  const { ports, externalCrawls } = context
   const { dispatcher } = ports
   if (dispatcher.find(id) === undefined) {
     const other = (await externalCrawls.list()).find((item) => item.id === id)
     if (other !== undefined) throw new PharosError('CRAWL_RUNNING', { source: other.url })
   }
+  const { status, endedAt } = await findJob(id, context)
+  if (endedAt !== null) {
+    if (verb === 'stop') return reply({ stopped: false }, 202)
+    throw new PharosError('JOB_UNREACHABLE', { job: id, advice: `it has ended: ${status}` })
+  }
   if (verb === 'stop') {
     const { stopped: isStopped, escalatesInMs } = await dispatcher.stop(id)
     return isStopped ? reply({ stopped: true, escalatesInMs }, 202) : reply({ stopped: false }, 202)
   }
-  const job = dispatcher.find(id)
-  if (job === undefined || !isOpen(job)) throw new PharosError('JOB_UNKNOWN', { job: id })
-  if (job.status === 'queued') throw new PharosError('JOB_WAITS', { job: id })
+  if (status === 'queued') throw new PharosError('JOB_WAITS', { job: id })
   const isDelivered = await (verb === 'pause' ? dispatcher.pause(id) : dispatcher.resume(id))
   if (!isDelivered) throw new PharosError('JOB_UNREACHABLE', { job: id })
   return reply({ ok: true, paused: verb === 'pause' })

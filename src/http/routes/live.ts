@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { flagField, textField } from '../fields.ts'
 import { createRoute, type Route } from '../route.ts'
+import { withJobLogOr } from '../server/store-access.ts'
 import { failures } from '../shapes.ts'
 
 /** The live event stream. */
@@ -16,12 +17,19 @@ export const liveRoutes: readonly Route[] = [
       job: textField('Only events of this job, and events without a job.', 64),
     }),
     answers: { 200: { what: 'A stream that does not end.', type: 'text/event-stream' }, ...failures(400, 503) },
-    run: ({ query, request, peer }, { events }) =>
-      events.open({
-        filter: { logs: query.logs, jobId: query.job ?? null },
-        lastEventId: request.headers.get('last-event-id'),
-        peer,
-      }),
+    run: async ({ query, request, peer }, { events, ports }) => {
+      const { logs, job: jobId = null } = query
+      const isPast = jobId !== null && ports.dispatcher.find(jobId) === undefined
+      const job = isPast
+        ? await withJobLogOr(
+            ports,
+            (log) => log.find(jobId),
+            () => undefined,
+          )
+        : undefined
+      const endedJob = job?.endedAt === null ? undefined : job
+      return events.open({ filter: { logs, jobId }, lastEventId: request.headers.get('last-event-id'), endedJob, peer })
+    },
   }),
   ...(['get', 'post', 'delete'] as const).map((method) =>
     createRoute({

@@ -137,7 +137,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
   define(
     'page_analyses',
     { ...CONTENT, ...BY_SOURCE, group: 'understanding', label: 'analysis', key: ['page'] },
-    `page@ledger source@sources kind confidence:real hint hint_confidence:real classification
+    `page@ledger source@sources kind confidence:real classification
     analysis_version:whole gazetteer_revision analysed_at:whole published_at language analysis`,
   ),
   define(
@@ -169,7 +169,7 @@ export const COPY_TABLES: readonly CopyTable[] = [
     'crawl_jobs',
     { group: 'history', ownership: 'shared', label: 'job', key: ['id'], idColumn: 'number' },
     `id number@crawl_jobs url args pid:whole started_at:whole ended_at:whole status process_began
-    created_at:whole crawl_id source_id restarts:whole progress problem events:whole last_event_at:whole`,
+    created_at:whole crawl_id source_id restarts:whole progress problem code:whole signal events:whole last_event_at:whole`,
   ),
   define(
     'queue_events',

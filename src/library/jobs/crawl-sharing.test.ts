@@ -22,7 +22,17 @@ const writer: CrawlSharingOptions['writer'] = { note: () => undefined }
 
 const RECORD: JobRecord = {
   ...{ id: 'j1', url: 'https://site.example/', args: [], process: null, status: 'running', createdAt: 1 },
-  ...{ startedAt: 1, endedAt: null, crawlId: 'c1', sourceId: 's1', restarts: 0, progress: null, problem: null },
+  ...{
+    startedAt: 1,
+    endedAt: null,
+    crawlId: 'c1',
+    sourceId: 's1',
+    restarts: 0,
+    progress: null,
+    problem: null,
+    code: null,
+    signal: null,
+  },
 }
 
 function open(further: Partial<CrawlSharingOptions> = {}) {

@@ -43,7 +43,7 @@ export function writeJobItem(job: JobView): JobItem {
 
 /** Payload of the `done` event of a job. */
 export function writeDone(
-  job: JobView,
+  job: Pick<JobView, 'code' | 'signal' | 'status' | 'endedAt' | 'progress'>,
 ): Readonly<Record<'code' | 'signal' | 'endedAt' | 'status' | 'unread', string | number | null>> {
   const { code, signal, status } = job
   return { code, signal, endedAt: isoOrNull(job.endedAt), status, unread: job.progress?.unread ?? 0 }

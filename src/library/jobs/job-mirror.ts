@@ -286,13 +286,13 @@ export class JobMirror {
 
 /** Builds the view of a job from the last report of its worker, unless the stored state is newer. */
 function viewOfShared({ record, isPaused }: SharedJob, reported: JobView | undefined, now: number): JobView {
-  const { status, endedAt, startedAt, problem, restarts, crawlId, sourceId } = record
+  const { status, endedAt, startedAt, problem, code, signal, restarts, crawlId, sourceId } = record
   if (reported !== undefined && (reported.status === status || endedAt !== null)) {
     const stage = endedAt === null ? reported.stage : 'ended'
     const stageChangedAt = stage === reported.stage ? reported.stageChangedAt : now
     const progress = reported.progress ?? record.progress
     return {
-      ...{ ...reported, status, stage, stageChangedAt, endedAt, startedAt, problem, restarts, progress },
+      ...{ ...reported, status, stage, stageChangedAt, endedAt, startedAt, problem, code, signal, restarts, progress },
       paused: isPaused,
       crawlId: crawlId ?? reported.crawlId,
       sourceId: sourceId ?? reported.sourceId,

@@ -114,8 +114,8 @@ export class JobRuns {
     job.signal = end.signal
     job.problem = status === 'failed' ? problemOf(job, end, this.#options.libraryPath) : null
     setStage(job, 'ended', clock.now())
-    const { endedAt, problem, progress, crawlId, sourceId } = job
-    writer.change(job.id, { status, endedAt, problem, progress, crawlId, sourceId })
+    const { endedAt, problem, progress, crawlId, sourceId, code, signal } = job
+    writer.change(job.id, { status, endedAt, problem, progress, crawlId, sourceId, code, signal })
     if (end.signal !== null && sourceId !== null && crawlId !== null) {
       void this.#options
         .endCrawl?.(sourceId, crawlId, job.processIdentity)

@@ -101,8 +101,8 @@ export function createTrackedJob(id: string, request: CrawlRequest, now: number,
     crawlId: record?.crawlId ?? null,
     sourceId: record?.sourceId ?? request.sourceId ?? null,
     problem: null,
-    code: null,
-    signal: null,
+    code: record?.code ?? null,
+    signal: record?.signal ?? null,
     restarts: record?.restarts ?? 0,
     fruitlessRestarts: 0,
     progress: record?.progress ?? null,
@@ -222,8 +222,7 @@ export function viewOf(job: TrackedJob, now: number): JobView {
 
 /** Creates the record of a job for the log. */
 export function recordOf(job: TrackedJob): JobRecord {
-  const { id, request, processIdentity, status, createdAt, startedAt, endedAt, crawlId, sourceId, restarts, problem } =
-    job
+  const { id, request, processIdentity, status, createdAt, startedAt, endedAt, crawlId, sourceId, restarts } = job
   return {
     id,
     url: request.url,
@@ -237,6 +236,8 @@ export function recordOf(job: TrackedJob): JobRecord {
     sourceId,
     restarts,
     progress: createStoredProgress(job),
-    problem,
+    problem: job.problem,
+    code: job.code,
+    signal: job.signal,
   }
 }

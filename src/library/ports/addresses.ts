@@ -30,14 +30,9 @@ export interface AddressConditions {
   readonly to?: number
   /** Only pages with at least this many words. */
   readonly minWordCount?: number
-  /** Only pages of this class. */
+  /** Only pages of this class, and of a class with at least this confidence (0 to 1). */
   readonly classification?: PageClass
-  /**
-   * Only pages for which the combined vote of the individual classification signals is this class, with at least this confidence
-   * (0 to 1).
-   */
-  readonly combinedHint?: PageClass
-  readonly minCombinedConfidence?: number
+  readonly minConfidence?: number
   /** Substring of the address, case-insensitive. */
   readonly text?: string
 }
@@ -65,9 +60,6 @@ export interface AddressEntry
   /** Class of the stored page and its confidence; null without a page, or before the page is classified. */
   readonly classification: PageClass | null
   readonly confidence: number | null
-  /** Class that the individual classification signals vote for together, and its confidence. */
-  readonly combinedHint: PageClass | null
-  readonly combinedConfidence: number | null
 }
 
 /** Failed addresses that share status, reason and host. */

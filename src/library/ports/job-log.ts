@@ -34,6 +34,9 @@ export interface JobRecord {
   readonly progress: ProgressFrame | null
   /** Why the job failed or was interrupted, in words. */
   readonly problem: string | null
+  /** Exit code and signal of its last process, once it has ended. */
+  readonly code: number | null
+  readonly signal: string | null
 }
 
 /** A job in a list. */

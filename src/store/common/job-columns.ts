@@ -19,7 +19,7 @@ export interface NoteColumns extends Omit<StoredNote, 'details'> {
 /** The columns that never change after a job was added, and those that do. */
 const FIXED_JOB_COLUMNS = 'id, url, args, created_at'
 export const CHANGING_JOB_COLUMNS =
-  'pid, process_began, status, started_at, ended_at, crawl_id, source_id, restarts, progress, problem'
+  'pid, process_began, status, started_at, ended_at, crawl_id, source_id, restarts, progress, problem, code, signal'
 
 /** The columns that are written when a job is added. */
 export const NEW_JOB_COLUMNS: string = `${FIXED_JOB_COLUMNS}, ${CHANGING_JOB_COLUMNS}`

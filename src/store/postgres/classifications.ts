@@ -25,13 +25,13 @@ export async function reviseClassification(
   page: number,
   classification: Classification,
 ): Promise<void> {
-  const { kind, confidence, combined } = classification
+  const { kind, confidence } = classification
   await sql.run(
-    `INSERT INTO page_analyses (page, source, kind, confidence, hint, hint_confidence, classification)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO page_analyses (page, source, kind, confidence, classification)
+     VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (page) DO UPDATE SET source = excluded.source, kind = excluded.kind, confidence = excluded.confidence,
-       hint = excluded.hint, hint_confidence = excluded.hint_confidence, classification = excluded.classification`,
-    [page, source, kind, confidence, combined.hint, combined.confidence, writePostgresJson(classification)],
+       classification = excluded.classification`,
+    [page, source, kind, confidence, writePostgresJson(classification)],
   )
 }
 

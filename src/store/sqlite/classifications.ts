@@ -18,18 +18,16 @@ interface ClassColumns {
   readonly page: number
   readonly kind: string
   readonly confidence: number
-  readonly hint: string
-  readonly hintConfidence: number
   readonly classification: string
 }
 
 /** Creates the statements for classifications. */
 export function createClassifications(db: Database): Classifications {
   const upsert = db.prepare<[ClassColumns]>(
-    `INSERT INTO page_analyses (page, source, kind, confidence, hint, hint_confidence, classification)
-     VALUES (@page, @source, @kind, @confidence, @hint, @hintConfidence, @classification)
+    `INSERT INTO page_analyses (page, source, kind, confidence, classification)
+     VALUES (@page, @source, @kind, @confidence, @classification)
      ON CONFLICT DO UPDATE SET source = excluded.source, kind = excluded.kind, confidence = excluded.confidence,
-       hint = excluded.hint, hint_confidence = excluded.hint_confidence, classification = excluded.classification`,
+       classification = excluded.classification`,
   )
   const removals = ['page_analyses', 'article_places'].map((table) =>
     db.prepare<[number]>(`DELETE FROM ${table} WHERE page = ?`),
@@ -38,16 +36,8 @@ export function createClassifications(db: Database): Classifications {
     'UPDATE page_analyses SET analysis_version = NULL WHERE page = ? AND analysis_version IS NOT NULL',
   )
   const revise = (source: number, page: number, classification: Classification): void => {
-    const { kind, confidence, combined } = classification
-    upsert.run({
-      source,
-      page,
-      kind,
-      confidence,
-      hint: combined.hint,
-      hintConfidence: combined.confidence,
-      classification: JSON.stringify(classification),
-    })
+    const { kind, confidence } = classification
+    upsert.run({ source, page, kind, confidence, classification: JSON.stringify(classification) })
   }
   return {
     replace: (source, page, classification) => {

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { reserveSlot, setPause } from '../../../test/contracts/host-clocks.ts'
 import { note } from '../../../test/contracts/job-notes.ts'
 import { expectMigratedKeys, OLDER_CONTENT, writeOlderRows } from '../../../test/contracts/older-keys.ts'
+import { OLDER_LAYOUT } from '../../../test/contracts/older-layout.ts'
 import { recordPlans } from '../../../test/contracts/query-plans.ts'
 import { runScript } from '../../../test/contracts/run-script.ts'
 import type { Page } from '../../core/model.ts'
@@ -165,7 +166,7 @@ describe('opening a library', () => {
     await writeOlderRows(first, (key) => createRecord(key, 'some words', 'c'))
     await first.close()
     const db = openDatabase(path)
-    for (const statement of OLDER_CONTENT) db.exec(statement)
+    for (const statement of [...OLDER_LAYOUT, ...OLDER_CONTENT]) db.exec(statement)
     db.exec(
       'ALTER TABLE sources DROP COLUMN refresh; DROP TRIGGER row_deleted; DROP TABLE earlier_pages; ALTER TABLE crawls DROP COLUMN keeps_earlier',
     )
@@ -617,6 +618,8 @@ function revertSchema(db: Database, sql: string): void {
 }
 
 const SCHEMA_7 = `
+  ALTER TABLE crawl_jobs DROP COLUMN code;
+  ALTER TABLE crawl_jobs DROP COLUMN signal;
   ALTER TABLE sources DROP COLUMN refresh;
   ALTER TABLE crawls DROP COLUMN keeps_earlier;
   DROP INDEX ledger_ready;

@@ -48,7 +48,7 @@ export const SELECT_ENTRIES: string = `SELECT s.uuid AS "sourceId", ${selectColu
   'id, key, url, host, state, reason, pattern, status, detail, depth, found_on, at, first_seen_at, checked_at, changed_at',
   'l',
 )}, p.title, CASE WHEN p.id IS NOT NULL THEN l.words END AS "wordCount", p.chunk_count AS chunks, a.kind AS classification,
-    a.confidence, a.hint AS "combinedHint", a.hint_confidence AS "combinedConfidence"
+    a.confidence
   FROM ledger l JOIN sources s ON s.id = l.source LEFT JOIN pages p ON p.id = l.id LEFT JOIN page_analyses a ON a.page = p.id`
 
 /** The stored name of a host, and the suffix of its subdomains. */

@@ -44,6 +44,17 @@ CREATE INDEX earlier_pages_by_source ON earlier_pages (source, size);
 -- Whether \`earlier_pages\` lists every page that the crawl changed or removed. Copied crawls and those of earlier versions do not.
 ALTER TABLE crawls ADD COLUMN keeps_earlier boolean NOT NULL DEFAULT false;
 `,
+  `
+-- A page has one class, so the votes of single signals are not kept beside it.
+DROP INDEX page_analyses_by_hint;
+DROP INDEX page_analyses_by_kind;
+ALTER TABLE page_analyses DROP COLUMN hint, DROP COLUMN hint_confidence;
+UPDATE page_analyses SET classification = classification::jsonb - 'combined';
+CREATE INDEX page_analyses_by_kind ON page_analyses (source, kind, page, confidence);
+
+-- How the last process of a job ended.
+ALTER TABLE crawl_jobs ADD COLUMN code integer, ADD COLUMN signal text;
+`,
 ]
 
 /** The schema version of this program. */

@@ -186,7 +186,8 @@ function writeLanes(
   }
 }
 
-const HAS_HINT = 'EXISTS (SELECT 1 FROM page_analyses a WHERE a.source = l.source AND a.page = l.id AND a.hint'
+const HAS_CLASS =
+  'l.page_hash IS NOT NULL AND EXISTS (SELECT 1 FROM page_analyses a WHERE a.source = l.source AND a.page = l.id AND a.kind'
 const KINDS = PAGE_CLASSES.map((kind) => `'${kind}'`).join(', ')
 
 /** The SQL condition of each filter; `?` stands for its value. */
@@ -195,10 +196,8 @@ const TESTS: Readonly<Partial<Record<keyof AddressConditions, string>>> = {
   reason: 'l.reason = ?',
   status: 'l.status = ?',
   minWordCount: 'l.page_hash IS NOT NULL AND l.words >= ?',
-  classification: `l.page_hash IS NOT NULL AND EXISTS (
-    SELECT 1 FROM page_analyses a WHERE a.source = l.source AND a.kind = ? AND a.page = l.id)`,
-  combinedHint: `l.page_hash IS NOT NULL AND ${HAS_HINT} = ?)`,
-  minCombinedConfidence: `l.page_hash IS NOT NULL AND ${HAS_HINT} IN (${KINDS}) AND a.hint_confidence >= ?)`,
+  classification: `${HAS_CLASS} = ?)`,
+  minConfidence: `${HAS_CLASS} IN (${KINDS}) AND a.confidence >= ?)`,
   // Ignores the case of A to Z only, as all stores do.
   text: `strpos(lower(l.url), lower(?::text COLLATE "C")) > 0`,
 }

@@ -201,6 +201,19 @@ const MIGRATIONS: readonly string[] = [
   -- Whether \`earlier_pages\` lists every page that the crawl changed or removed. Copied crawls and those of earlier versions do not.
   ALTER TABLE crawls ADD COLUMN keeps_earlier INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- A page has one class, so the votes of single signals are not kept beside it.
+  DROP INDEX page_analyses_by_hint;
+  DROP INDEX page_analyses_by_kind;
+  ALTER TABLE page_analyses DROP COLUMN hint;
+  ALTER TABLE page_analyses DROP COLUMN hint_confidence;
+  UPDATE page_analyses SET classification = json_remove(classification, '$.combined');
+  CREATE INDEX page_analyses_by_kind ON page_analyses (source, kind, page, confidence);
+
+  -- How the last process of a job ended.
+  ALTER TABLE crawl_jobs ADD COLUMN code INTEGER;
+  ALTER TABLE crawl_jobs ADD COLUMN signal TEXT;
+  `,
 ]
 
 /** Version 1 was never released: it covers everything that was written during development. */

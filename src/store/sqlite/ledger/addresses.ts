@@ -40,10 +40,10 @@ type LaneParameters = Record<string, string | number | null>
 /** SQL condition for a host and its subdomains. */
 const HOST_OR_SUBDOMAIN = '(host = @name OR substr(host, -length(@below)) = @below)'
 
-/** SQL for whether a page has a hint; the index avoids reading the wide table. */
-function hasHint(which: string): string {
-  return `EXISTS (SELECT 1 FROM page_analyses a INDEXED BY page_analyses_by_hint
-    WHERE a.source = l.source AND a.page = l.id AND a.hint ${which})`
+/** SQL for whether a page has a class; the index avoids reading the wide table. */
+function hasClass(which: string): string {
+  return `l.page_hash IS NOT NULL AND EXISTS (SELECT 1 FROM page_analyses a INDEXED BY page_analyses_by_kind
+    WHERE a.source = l.source AND a.page = l.id AND a.kind ${which})`
 }
 
 /** The SQL condition of each filter, besides the position in a lane. */
@@ -52,11 +52,10 @@ const TESTS: Readonly<Partial<Record<keyof AddressConditions, string>>> = {
   reason: 'l.reason = @reason',
   status: 'l.status = @status',
   minWordCount: 'l.page_hash IS NOT NULL AND l.words >= @minWordCount',
-  classification: `l.page_hash IS NOT NULL AND EXISTS (SELECT 1 FROM page_analyses a INDEXED BY page_analyses_by_kind
-    WHERE a.source = l.source AND a.kind = @classification AND a.page = l.id)`,
-  combinedHint: `l.page_hash IS NOT NULL AND ${hasHint('= @combinedHint')}`,
-  minCombinedConfidence: `l.page_hash IS NOT NULL
-    AND ${hasHint(`IN (${PAGE_CLASSES.map((kind) => `'${kind}'`).join(', ')}) AND a.hint_confidence >= @minCombinedConfidence`)}`,
+  classification: hasClass('= @classification'),
+  minConfidence: hasClass(
+    `IN (${PAGE_CLASSES.map((kind) => `'${kind}'`).join(', ')}) AND a.confidence >= @minConfidence`,
+  ),
   text: 'instr(lower(l.url), lower(@text)) > 0',
 }
 
@@ -269,9 +268,8 @@ function createLaneQuery(lane: Lane, filter: AddressConditions): LaneQuery {
 
 function toLaneParameters({ source, host }: Lane, filter: AddressConditions): LaneParameters {
   const { state = null, reason = null, status = null, minWordCount = null, text = null } = filter
-  const { classification = null, combinedHint = null, minCombinedConfidence = null } = filter
+  const { classification = null, minConfidence = null } = filter
   const { from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER } = filter
-  const kinds = { classification, combinedHint, minCombinedConfidence }
   return {
     source,
     host,
@@ -280,7 +278,8 @@ function toLaneParameters({ source, host }: Lane, filter: AddressConditions): La
     reason,
     status,
     minWordCount,
-    ...kinds,
+    classification,
+    minConfidence,
     text,
     from,
     to,
