@@ -62,7 +62,7 @@ function setUp(outcomes: Record<string, FetchOutcome>, options: Partial<Resource
 
 test('fetches a file in a slot of its host', async () => {
   const { fetchResource, reserved, clock, requests } = setUp({ 'https://e.com:8443/a': found('https://e.com:8443/a') })
-  expect(await fetchResource('https://e.com:8443/a#part', { accept: 'text/plain', maxBytes: 9 })).toEqual({
+  expect(await fetchResource('https://e.com:8443/a#part', { maxBytes: 9 })).toEqual({
     type: 'found',
     url: 'https://e.com:8443/a',
     snapshot: { url: 'https://e.com:8443/a', body: 'text' },
@@ -70,7 +70,7 @@ test('fetches a file in a slot of its host', async () => {
     lastModified: null,
   })
   expect([reserved, clock.slept]).toEqual([['e.com:8443'], [250]])
-  expect(requests).toEqual([{ url: 'https://e.com:8443/a', accept: 'text/plain', maxBytes: 9 }])
+  expect(requests).toEqual([{ url: 'https://e.com:8443/a', maxBytes: 9 }])
 })
 
 test('sends validators to their own address only and accepts a 304', async () => {

@@ -35,8 +35,6 @@ export function isProvenMissing(resource: Resource): boolean {
 
 /** Options of a request for a file. */
 export interface ResourceRequest {
-  /** @default that of the fetcher */
-  readonly accept?: string
   /** Maximum decoded size. @default the limit of the fetcher */
   readonly maxBytes?: number
   /** Truncates a larger body instead of refusing it. @default false */
@@ -83,10 +81,7 @@ export interface ResourceFetcherOptions {
  */
 export function createResourceFetcher(options: ResourceFetcherOptions): ResourceFetcher {
   const { fetcher, pacer, judgeRobots, maxRedirects = 5, headersFor } = options
-  return async (
-    start,
-    { accept, maxBytes, isClipped = false, timeoutMs, etag = null, lastModified = null, signal } = {},
-  ) => {
+  return async (start, { maxBytes, isClipped = false, timeoutMs, etag = null, lastModified = null, signal } = {}) => {
     const seen = new Set<string>()
     for (let url = withoutFragment(start); ; ) {
       const address = parseHttp(url)
@@ -104,7 +99,7 @@ export function createResourceFetcher(options: ResourceFetcherOptions): Resource
       const request = {
         url,
         ...(isConditional ? { etag, lastModified } : {}),
-        ...withoutUndefined({ accept, maxBytes }),
+        ...withoutUndefined({ maxBytes }),
         ...(isClipped ? { isClipped } : {}),
         ...withoutUndefined({ timeoutMs, signal }),
         ...(Object.keys(headers).length === 0 ? {} : { headers }),

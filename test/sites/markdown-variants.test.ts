@@ -182,32 +182,73 @@ describe('Markdown variants of pages listed by llms.txt', () => {
     expect(site.requestedPaths()).toEqual(['/', '/a', '/a.md', '/llms.txt'])
   })
 
+  test.each([
+    ['beside the page', '/a.md'],
+    ['at the address of the page', '/a'],
+  ])('need no HTML if they link to other pages, with the Markdown %s', async (place, requested) => {
+    const asMarkdown = text(markdown('A in Markdown', '\n[b](/b)\n'), 'text/markdown')
+    const { site, crawl } = await createCrawlFixture({
+      '/': page('Home', ['/a']),
+      ...(place === 'beside the page' ? { '/llms.txt': list('/a'), '/a.md': asMarkdown } : { '/a': asMarkdown }),
+      '/b': page('B'),
+    })
+    const requests = () => site.requests.filter(({ path }) => path.startsWith('/a')).map((r) => [r.path, r.status])
+    expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
+    expect(requests()).toEqual([[requested, 200]])
+    for (const kind of ['recrawl', 'refresh'] as const) {
+      site.clearRequests()
+      const again = await crawl({ kind })
+      expect(again.summary).toMatchObject({ unchanged: 3, removed: 0, incomplete: null })
+      expect(requests()).toEqual([[requested, 304]])
+    }
+  })
+
+  test('are read alone in a refresh if they are the same, and a recrawl reads their HTML again', async () => {
+    let html = page('A in HTML', ['/old'])
+    const { site, crawl } = await createCrawlFixture({
+      '/': page('Home', ['/a']),
+      '/a': ({ headers }) =>
+        headers.accept?.startsWith('text/markdown') ? text(markdown('A in Markdown'), 'text/markdown') : html,
+      '/old': page('Old'),
+      '/new': page('New'),
+    })
+    await crawl()
+    html = page('A in HTML', ['/old', '/new'])
+    site.clearRequests()
+    expect((await crawl({ kind: 'refresh' })).summary).toMatchObject({ unchanged: 3, newInRefresh: 0 })
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/old'])
+    const again = await crawl({ kind: 'recrawl' })
+    expect(statesOf(again)).toEqual({ '/': 'unchanged', '/a': 'unchanged', '/old': 'unchanged', '/new': 'indexed' })
+  })
+
   test.each(['beside the page', 'at the address of the page'])(
     'do not hide links that only the HTML has, also in a recrawl, with the Markdown %s',
     async (place) => {
       const html = page('A in HTML', ['/only-html', '/refused'])
-      const asMarkdown = text(markdown('A in Markdown', '\n[b](/b)\n'), 'text/markdown')
+      const asMarkdown = text(markdown('A in Markdown', '\n[other](https://other.test/) [top](#a)\n'), 'text/markdown')
       const { site, crawl, library, source } = await createCrawlFixture({
         '/': page('Home', ['/a']),
         ...(place === 'beside the page'
           ? { '/llms.txt': list('/a'), '/a': html, '/a.md': asMarkdown }
           : { '/a': ({ headers }) => (headers.accept?.startsWith('text/markdown') ? asMarkdown : html) }),
-        '/b': page('B'),
         '/only-html': page('Only in HTML', ['/behind']),
         '/behind': page('Behind'),
       })
       const indexed = {
         '/': 'indexed',
         '/a': 'indexed',
-        '/b': 'indexed',
         '/only-html': 'indexed',
         '/behind': 'indexed',
       }
-      expect(statesOf(await crawl())).toEqual({ ...indexed, '/refused': 'failed not-found' })
+      expect(statesOf(await crawl())).toEqual({
+        ...indexed,
+        '/refused': 'failed not-found',
+        'https://other.test/': 'skipped off-site',
+      })
       const stored = await library.store.readPage(source.id, `${site.origin}/a`)
       expect(stored?.page.markdown).toContain('A in Markdown')
       const again = await crawl({ kind: 'recrawl' })
-      expect(again.summary).toMatchObject({ end: 'completed', unchanged: 5, removed: 0 })
+      expect(again.summary).toMatchObject({ end: 'completed', unchanged: 4, removed: 0 })
     },
   )
 
@@ -301,7 +342,7 @@ test('a crawl does not wait for the HTML of a page while its host is held, and f
 })
 
 describe('the Accept header', () => {
-  test('every page request prefers Markdown', async () => {
+  test('every request prefers Markdown, those for lists too', async () => {
     const { site, crawl } = await createCrawlFixture({
       '/': page('Home', ['/a', '/old']),
       '/llms.txt': list('/b'),
@@ -311,17 +352,21 @@ describe('the Accept header', () => {
       '/new/': page('New'),
     })
     await crawl()
-    const requested = site.requests.filter(({ path }) => !/robots\.txt|llms|sitemap/.test(path))
-    expect(requested.map(({ path }) => path).sort()).toEqual([
+    expect(site.requests.map(({ path }) => path).sort()).toEqual([
       '/',
       '/a',
       '/b',
       '/b.md',
       '/b/index.html.md',
+      '/llms-full.txt',
+      '/llms.txt',
       '/new/',
       '/old',
+      '/robots.txt',
+      '/sitemap.xml',
+      '/sitemap_index.xml',
     ])
-    for (const { path, headers } of requested) expect(headers['accept'], path).toBe(ACCEPT)
+    for (const { path, headers } of site.requests) expect(headers['accept'], path).toBe(ACCEPT)
   })
 
   test('a server that supports content negotiation answers with Markdown, which is stored as it is', async () => {
@@ -337,7 +382,7 @@ describe('the Accept header', () => {
       '/b': page('B'),
     })
     expect(statesOf(await crawl())).toEqual({ '/': 'indexed', '/a': 'indexed', '/b': 'indexed' })
-    expect(site.requestedPaths()).toEqual(['/', '/a', '/a', '/b'])
+    expect(site.requestedPaths()).toEqual(['/', '/a', '/b'])
     const stored = await library.store.readPage(source.id, `${site.origin}/a`)
     expect(stored?.page.markdown).toContain('- `x < y`')
   })

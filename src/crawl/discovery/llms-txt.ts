@@ -42,7 +42,6 @@ export interface LlmsSearchOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-const ACCEPT = 'text/plain, text/markdown, */*;q=0.5'
 const MAX_LLMS_TXT_BYTES = 10 * 1024 * 1024
 const MAX_LLMS_FULL_BYTES = 50 * 1024 * 1024
 /** No file written by hand has more lines. Parsing a file with many short lines can take a thousand times its size in memory. */
@@ -100,7 +99,7 @@ async function search<T>(
   const tried: Attempt[] = []
   for (const [url, place] of listLocations(options, name)) {
     const known = await validatorsOf?.(url)
-    const resource = await fetchResource(url, { accept: ACCEPT, maxBytes, signal, ...known })
+    const resource = await fetchResource(url, { maxBytes, signal, ...known })
     const reading = readResource(resource, read)
     const isAnswered = isDefinitive(resource)
     if ('problem' in reading) {

@@ -150,7 +150,7 @@ class SitemapWalk {
   /** Fetches a file, and records why there is none. */
   async #fetch(file: QueuedFile): Promise<FoundResource | undefined> {
     const { fetchResource, signal } = this.#options
-    const resource = await fetchResource(file.url, { accept: ACCEPT, maxBytes: this.#limits.maxBytes, signal })
+    const resource = await fetchResource(file.url, { maxBytes: this.#limits.maxBytes, signal })
     if (resource.type === 'unchanged')
       throw new TypeError(`${file.url} was reported as unchanged, but the request had no validators`)
     if (resource.type === 'missing') {
@@ -236,7 +236,6 @@ class SitemapWalk {
 }
 
 const DEFAULT_LIMITS = { maxEntries: 200_000, maxRead: 2_000_000, maxFiles: 1000, maxDepth: 5, maxBytes: 50_000_000 }
-const ACCEPT = 'application/xml, text/xml, text/plain;q=0.9, */*;q=0.8'
 
 type Piece =
   | { readonly type: 'entries'; readonly entries: readonly SitemapEntry[] }

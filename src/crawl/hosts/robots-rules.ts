@@ -180,7 +180,6 @@ export class RobotsRules {
 
   async #fetch(origin: string, signal: AbortSignal): Promise<FetchedRobots> {
     const resource = await this.#fetchResource(`${origin}/robots.txt`, {
-      accept: 'text/plain, */*;q=0.8',
       maxBytes: MAX_BYTES,
       isClipped: true,
       timeoutMs: TIMEOUT_MS,

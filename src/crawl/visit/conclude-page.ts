@@ -16,27 +16,28 @@ import type { VisitResponse } from './fetch-visit.ts'
 import type { FoundLinks } from './html-links.ts'
 import { findCanonicalAddress, findLinks, linkContextOf, NO_FINDS, withFinds } from './page-links.ts'
 
-/** A response that was read, and the links of its HTML if the response was Markdown. */
+/** A response that was read, and the links that it lacks if it was Markdown. */
 export interface ReadVisit {
   readonly answer: VisitResponse
   readonly outcome: Extract<FetchOutcome, { type: 'fetched' }>
   readonly read: PageResponse
   /** Whether a service fetched the page: then the response is what the browser of the service shows. */
   readonly isByService: boolean
-  /** Left out if the HTML was not read besides. */
-  readonly html: FoundLinks | undefined
+  readonly html: FoundLinks
+  /** Whether the response is Markdown without links, so that only the HTML shows new ones. */
+  readonly needsHtml: boolean
 }
 
 /** Decides what a response that was read means for a visit. */
 export async function concludePage(
   crawl: ConcludingCrawl,
   visit: Visit,
-  { answer, outcome, read, isByService, html }: ReadVisit,
+  { answer, outcome, read, isByService, html, needsHtml }: ReadVisit,
 ): Promise<Conclusion> {
   const { run, site } = crawl
   const status = outcome.snapshot.status ?? 200
   const { extraction } = read
-  const record = read.record === null ? null : withLinks(read.record, html?.links ?? [])
+  const record = read.record === null ? null : withLinks(read.record, html.links)
   const isRendered = read.isRendered || isByService
   const isFollowing = run.followsLinks
   if (extraction.type === 'no-page' || record === null) {
@@ -47,7 +48,7 @@ export async function concludePage(
   const { page } = record
   site.notePage(visit.key)
   site.noteContent(visit, { text: page.markdown, links: record.links })
-  const links = isFollowing ? withFinds(findLinks(crawl, visit, page, record.links), html ?? NO_FINDS) : NO_FINDS
+  const links = isFollowing ? withFinds(findLinks(crawl, visit, page, record.links), html) : NO_FINDS
   // A page from a service does not tell whether the plain response is empty.
   const shell = isByService ? {} : { isShell: read.isShell }
   const conclusion: Conclusion = { state: 'skipped', status, ...shell, links: record.links, ...links }
@@ -64,7 +65,7 @@ export async function concludePage(
   const isSame = visit.hasPage && visit.contentHash === page.contentHash && !run.full
   // Validators belong to stored content, so a response that stores nothing has none. A 304 for the Markdown would hide new links in the
   // HTML.
-  const { etag, lastModified } = isRendered || html !== undefined ? NO_VALIDATORS : outcome
+  const { etag, lastModified } = isRendered || needsHtml ? NO_VALIDATORS : outcome
   const reason: Reason | null = isFollowing && !hasAllLinks(record.links) ? 'too-many-links' : null
   const stored = { ...conclusion, reason, etag, lastModified, contentUrl: answer.url, record, aliases }
   const browserNote = isByService ? 'read by Crawl4AI' : isRendered ? 'read in a browser' : undefined

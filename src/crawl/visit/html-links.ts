@@ -16,25 +16,38 @@ export interface FoundLinks extends FoundAddresses {
   readonly links: readonly string[]
 }
 
-const NO_LINKS: FoundLinks = { links: [], ...NO_FINDS }
+export const NO_LINKS: FoundLinks = { links: [], ...NO_FINDS }
+
+/** Whether links lead from a page to other addresses of the source. */
+export function leadOn({ site }: Pick<ActiveCrawl, 'site'>, visit: Visit, links: readonly string[] = []): boolean {
+  return links.some((url) => {
+    const { key, refusal } = site.judge(url, 0, 'link')
+    return refusal === null && key !== visit.key
+  })
+}
 
 /**
- * Reads the links of a page whose text came as Markdown, because navigation is only in its HTML. A transient failure puts the visit back;
- * after the last attempt the stored links are used. Undefined if the host gets a back-off meanwhile.
+ * Returns the links that the Markdown of a page may lack. Unchanged Markdown keeps its links if it needs no HTML, and in a refresh, which
+ * finds no new ones. Otherwise `needsHtml` decides whether the HTML is requested: navigation may be only there. A transient failure puts
+ * the visit back; after the last attempt the stored links are used. Undefined if the host gets a back-off meanwhile.
  */
 export async function readHtmlLinks(
   crawl: HtmlReadingCrawl,
   visit: Visit,
+  contentHash: string | undefined,
+  needsHtml: boolean,
 ): Promise<FoundLinks | Conclusion | undefined> {
-  const { ports, counts, offers } = crawl
+  const { run, counts, offers } = crawl
+  const isSame = visit.contentHash === contentHash && !run.full
+  if (isSame && (!needsHtml || run.kind === 'refresh')) return readStoredLinks(crawl, visit)
+  if (!needsHtml) return NO_LINKS
   const outcome = await fetchHtml(crawl, visit)
   if (outcome === POSTPONED_OUTCOME) return undefined
   if (outcome.type === 'failed') {
     const verdict = await concludeFailure(crawl, visit, outcome)
     if (verdict.state === 'pending') return verdict
     counts.incomplete ??= `the HTML of ${visit.url} could not be read (${outcome.reason.replaceAll('-', ' ')})`
-    const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
-    return { links, ...offers.judge(links, linkContextOf(visit)) }
+    return readStoredLinks(crawl, visit)
   }
   if (outcome.type !== 'fetched' || isNegotiated(visit.url, outcome.snapshot)) return NO_LINKS
   const reading = await readSafely(crawl, outcome.snapshot, visit.key)
@@ -43,5 +56,10 @@ export async function readHtmlLinks(
   if (extraction.type === 'page' && record !== null)
     return { links: record.links, ...findLinks(crawl, visit, extraction.page, record.links) }
   const links = extraction.type === 'no-page' ? listLinks(extraction.links) : []
+  return { links, ...offers.judge(links, linkContextOf(visit)) }
+}
+
+async function readStoredLinks({ ports, offers }: HtmlReadingCrawl, visit: Visit): Promise<FoundLinks> {
+  const links = await ports.ledger.readLinks(visit.sourceId, visit.key)
   return { links, ...offers.judge(links, linkContextOf(visit)) }
 }

@@ -9,7 +9,7 @@ import type { Settlement } from '../settlement.ts'
 import { type Conclusion, concludeOutcome, concludeRefusal } from './conclude-outcome.ts'
 import { concludePage, concludeUnread } from './conclude-page.ts'
 import { fetchVisit, type VisitResponse } from './fetch-visit.ts'
-import { readHtmlLinks } from './html-links.ts'
+import { leadOn, NO_LINKS, readHtmlLinks } from './html-links.ts'
 import { linkContextOf, withFinds } from './page-links.ts'
 import { readerOf } from './read-safely.ts'
 
@@ -85,11 +85,12 @@ async function readAndConclude(
   // A service that fetches pages returns them as its browser shows them, with their links; Markdown variants are fetched without it.
   const isByService = crawl.ports.pageFetcher !== undefined && !answer.isVariant
   const isMarkdown = answer.isVariant || (!isByService && isNegotiated(visit.url, snapshot))
-  if (!isMarkdown || !crawl.run.followsLinks)
-    return concludePage(crawl, visit, { answer, outcome, read, isByService, html: undefined })
-  const html = await readHtmlLinks(crawl, visit)
+  const isFollowed = isMarkdown && crawl.run.followsLinks
+  const needsHtml = isFollowed && !leadOn(crawl, visit, read.record?.links)
+  const contentHash = read.record?.page.contentHash
+  const html = isFollowed ? await readHtmlLinks(crawl, visit, contentHash, needsHtml) : NO_LINKS
   if (html === undefined || 'state' in html) return html
-  return concludePage(crawl, visit, { answer, outcome, read, isByService, html })
+  return concludePage(crawl, visit, { answer, outcome, read, isByService, html, needsHtml })
 }
 
 /** Completes a conclusion. The settlement of the start waits for the lists of the site. */
