@@ -1,5 +1,6 @@
 import type { Snapshot } from '../model.ts'
 import { bytesToText } from '../text/code-units.ts'
+import { isMarkdownText } from './text/is-markdown.ts'
 
 /** The kind of a response, which decides how it is read. */
 export type BodyKind =
@@ -33,8 +34,8 @@ export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   const isMdx = type === 'text/mdx' || /\.mdx(?:[?#]|$)/i.test(url)
   const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true, isMdx }
-  // In plain text a `#` may begin a comment instead of a heading, so only the address can make the text Markdown.
-  if (PLAIN.test(type)) return { type: 'text', isMarkdown: isMarkdownUrl, isMdx }
+  if (PLAIN.test(type))
+    return { type: 'text', isMarkdown: isMarkdownUrl || (type === 'text/plain' && isMarkdownText(sample)), isMdx }
   const isGeneric = GENERIC_TYPE.test(type)
   if (!HTML.test(type) && !isGeneric) return { type: 'other', name: type }
   if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true, isMdx }
@@ -42,7 +43,7 @@ export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning), isMdx }
 }
 
-const SAMPLE_CHARS = 4096
+const SAMPLE_CHARS = 16_384
 const SNIFF_CHARS = 1024
 
 /** The markup in bytes written as characters. It is ASCII in all encodings but UTF-16, whose zeros are left out. */
