@@ -89,6 +89,15 @@ describe('text', () => {
     expect(contents(`<p>${noise}!</p>`)).toEqual([`${noise}!`])
   })
 
+  test.each([
+    '<table><tr><td>80</td></tr><tr><td><p>443</p></td></tr></table>',
+    '<ul><li>80</li><li>443</ul>',
+    '<dl><dt>80</dt><dd>443</dd></dl>',
+  ])('keeps the numbers in %j', (html) => {
+    expect(contents(html)).toEqual(['80\n443'])
+    expect(contents(`${html}<p>1</p>`)).toEqual(['80\n443'])
+  })
+
   test('a number of four digits counts as a year, not as a page number', () => {
     expect(contents('<p>2025</p>')).toEqual(['2025'])
   })
@@ -131,7 +140,13 @@ describe('the cap', () => {
   })
 
   test('is kept by slicing a line that does not fit', () => {
-    expect(contents('<h1>T</h1><p>abcdefghij', { targetChars: 4, maxChars: 4 })).toEqual(['T', 'abcd', 'efgh', 'ij'])
+    expect(contents('<p>abcdefghij', { targetChars: 4, maxChars: 4 })).toEqual(['abcd', 'efgh', 'ij'])
+  })
+
+  test('leaves a heading with the beginning of its text', () => {
+    const sizes = { targetChars: 4, maxChars: 9 }
+    expect(contents('<h1>T</h1><p>abcdefghij', sizes)).toEqual(['T\nabcdefg', 'hij'])
+    expect(contents('<h1>Title</h1><p>abcdefghij', sizes)).toEqual(['Title', 'abcdefghi', 'j'])
   })
 })
 

@@ -16,7 +16,7 @@ interface Row {
 
 /**
  * Cuts HTML at its headings into the visible text, one line per block element. Scripts, styles, comments and pager leftovers ("Prev",
- * "Next", page numbers) are dropped; preformatted text keeps its lines. A script or comment that is never closed does not drop the rest:
+ * "Next", page numbers outside of lists and tables) are dropped; preformatted text keeps its lines. A script or comment that is never closed does not drop the rest:
  * the file continues as if it had not been opened.
  */
 export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
@@ -25,6 +25,8 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
   let headingPath: readonly string[] = []
   let rows: Row[] = []
   let size = 0
+  /** Whether only the heading precedes in the piece; the beginning of its text stays with it, unless the heading is long. */
+  let isBelowHeading = false
   const flush = () => {
     const first = rows[0]
     const last = rows.at(-1)
@@ -46,11 +48,13 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
       headingPath = ancestry.map((heading) => clipText(heading.text, MAX_HEADING_CHARS))
     }
     // A blank line of preformatted text is kept only after other text of the piece.
-    const slices = row.text === '' && rows.length > 0 ? [''] : sliceText(row.text, sizes.maxChars)
-    for (const slice of slices) {
-      if (size + slice.length > sizes.maxChars || size >= sizes.targetChars) flush()
+    if (row.text === '' && rows.length === 0) continue
+    const [first = ''] = sliceText(row.text, isBelowHeading ? sizes.maxChars - size : sizes.maxChars)
+    for (const slice of [first, ...sliceText(row.text.slice(first.length), sizes.maxChars)]) {
+      if (!isBelowHeading && (size + slice.length > sizes.maxChars || size >= sizes.targetChars)) flush()
       rows.push({ ...row, text: slice })
       size += slice.length + 1
+      if (slice !== '') isBelowHeading = row.level > 0 && size <= sizes.maxChars / 2
     }
   }
   flush()
@@ -58,7 +62,11 @@ export function cutHtml(text: string, sizes: ChunkSizes): Piece[] {
 }
 
 const DROPPED_TAGS = new Set(['script', 'style', 'template'])
-const PAGER_TEXT = /^(?:prev|next|show more|\d{1,3})$/i
+const PAGER_TEXT = /^(?:prev|next|show more)$/i
+const PAGE_NUMBER = /^\d{1,3}$/
+
+/** Elements in which a number alone is content. All of them need an end tag. */
+const LISTS = new Set(['table', 'ul', 'ol', 'dl', 'menu'])
 
 /** Reads the visible text. Tags are read as a stream, without a tree or a stack, so nesting of any depth costs nothing. */
 function readRows(source: string): Row[] {
@@ -105,6 +113,8 @@ class RowCollector implements TokenSink {
   #foreign = 0
   /** Number of open `<foreignObject>` elements; their content is parsed as HTML again. */
   #islands = 0
+  /** Number of open lists and tables. */
+  #lists = 0
   /** Number of open `<pre>` elements. */
   #preformatted = 0
   /** Number of table cells opened since the last text of the current line. */
@@ -165,6 +175,7 @@ class RowCollector implements TokenSink {
     if (!this.#keepsLineOpen(tag)) {
       this.endRow()
       if (name === 'pre') this.#preformatted++
+      if (LISTS.has(name)) this.#lists++
       if (tag.isHeading) this.#level = Number(name.slice(1))
     }
     for (let i = 0; i < attributesEnd; i += 2) {
@@ -199,6 +210,7 @@ class RowCollector implements TokenSink {
     if (this.#keepsLineOpen(tag)) return
     this.endRow()
     if (name === 'pre' && this.#preformatted > 0) this.#preformatted--
+    if (LISTS.has(name) && this.#lists > 0) this.#lists--
     if (tag.isHeading) this.#level = 0
   }
 
@@ -230,7 +242,8 @@ class RowCollector implements TokenSink {
       return
     }
     const collapsed = text.replace(/\s+/g, ' ').trim()
-    if (collapsed === '' || (this.#level === 0 && PAGER_TEXT.test(collapsed))) return
+    const isPager = PAGER_TEXT.test(collapsed) || (this.#lists === 0 && PAGE_NUMBER.test(collapsed))
+    if (collapsed === '' || (this.#level === 0 && isPager)) return
     this.rows.push({ text: collapsed, startLine, endLine, level: this.#level })
     this.#level = 0
   }

@@ -149,6 +149,35 @@ describe('a section longer than the cap', () => {
   })
 })
 
+describe('a heading stays with its text', () => {
+  const head = '## Heading'
+
+  test.each([
+    ['one line', 'word '.repeat(30).trim()],
+    ['several lines', Array(4).fill('x'.repeat(40)).join('\n')],
+    ['a line that fits only without the heading', 'y'.repeat(60)],
+    ['a fence', `\`\`\`js\n${'line();\n'.repeat(30)}\`\`\``],
+    ['a table', `| a | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(30)}`.trim()],
+    ['a list', '- item\n'.repeat(40).trim()],
+    ['a list of one item', `- ${'word '.repeat(30).trim()}`],
+    ['a list that fits only without the heading', `- ~~~\n  line();\n  ~~~\n- ${'word '.repeat(8)}\n- end`],
+    ['a quoted fence', `> ~~~\n${'> line();\n'.repeat(30)}> ~~~`],
+  ])('if it begins with a block that exceeds the cap: %s', (_, block) => {
+    const pieces = cut(`# A\n\ntext\n\n${head}\n\n${block}\n\nend\n`, TIGHT)
+    const [first] = pieces.filter(({ headingPath }) => headingPath?.length === 2)
+    expect(first).toMatchObject({ startLine: 5, content: expect.stringMatching(/^## Heading\n\n\S/) })
+    expect(first?.endLine).toBeGreaterThanOrEqual(7)
+    for (const { content } of pieces) expect(content.length).toBeLessThanOrEqual(TIGHT.maxChars)
+    const words = (text: string) => text.replace(/[|\s`~>-]|js|[ab]\b/g, '')
+    expect(pieces.map(({ content }) => words(content)).join('')).toBe(words(`# A text ${head} ${block} end`))
+  })
+
+  test('unless the heading fills half of a piece', () => {
+    const heading = `# ${'x'.repeat(40)}`
+    expect(contents(`${heading}\n\n${'y'.repeat(60)}`)).toEqual([heading, 'y'.repeat(60)])
+  })
+})
+
 describe('a fence longer than the cap', () => {
   const lines = ['one();', 'two();', 'three();', 'four();', 'five();', 'six();', 'seven();', 'eight();', 'nine();']
   const indented = (prefix: string) => lines.map((line) => prefix + line).join('\n')

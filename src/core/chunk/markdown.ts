@@ -22,7 +22,7 @@ export function cutMarkdown(lines: readonly string[], sizes: ChunkSizes, maxPiec
 
 /**
  * Cuts Markdown at its headings. A section that fits the cap stays whole; a longer one is cut between blocks near the target. A block that
- * fits is never split; a larger fence or table is split at line ends, with its opening and closing lines or its header rows repeated. After
+ * fits with its heading is never split; a larger fence or table is split at line ends, with its opening and closing lines or its header rows repeated. After
  * `maxPieces` the rest of the file is not read.
  */
 function cutSections(
@@ -131,21 +131,38 @@ class SectionCutter {
     this.#groups = []
   }
 
-  /** Collects neighboring blocks up to the target; a block that exceeds the cap is a group of its own. */
+  /** Collects neighboring blocks up to the target; a block that exceeds the cap is a group of its own, with the heading before it. */
   #addToGroups(whole: Block): void {
-    const { maxChars, targetChars } = this.#partSizes
     for (const block of this.#isOversized(whole) && whole.leaves.length > 1 ? whole.leaves : [whole]) {
       const last = this.#groups.at(-1)
+      const heading = this.#openHeading
       const isLarge = this.#isOversized(block)
-      const canJoin = last !== undefined && !last.isOversized && !isLarge && last.size < targetChars
+      const canJoin = last !== undefined && !last.isOversized && !isLarge
       const size = this.#fullSize(block)
-      if (canJoin && last.size + measure(this.#lines, block.start, block.end) <= maxChars) {
+      if (heading !== undefined && isLarge) {
+        this.#groups.pop()
+        const { start } = heading
+        const leaves = block.leaves.map((leaf, i) => (i === 0 ? { ...leaf, start } : leaf))
+        this.#groups.push({ ...heading, block: { ...block, start, leaves }, end: block.end, isOversized: true })
+      } else if (canJoin && (last === heading || this.#hasRoom(last, block))) {
         last.end = block.end
         last.size += size
       } else {
         this.#groups.push({ block, start: block.start, end: block.end, size, isOversized: isLarge })
       }
     }
+  }
+
+  #hasRoom({ size }: Group, block: Block): boolean {
+    const { maxChars, targetChars } = this.#partSizes
+    return size < targetChars && size + measure(this.#lines, block.start, block.end) <= maxChars
+  }
+
+  /** The heading that the next block stays with. */
+  get #openHeading(): Group | undefined {
+    const last = this.#groups.at(-1)
+    const isAlone = last?.block.type === 'heading' && last.end === last.block.end
+    return isAlone && last.size <= this.#partSizes.maxChars / 4 ? last : undefined
   }
 
   #isShortTail(before: Group, tail: Group): boolean {
@@ -163,7 +180,8 @@ class SectionCutter {
   }
 
   #isOversized(block: Block): boolean {
-    return measure(this.#lines, block.start, block.end) > this.#sizes.maxChars
+    const headingChars = this.#openHeading?.size ?? 0
+    return headingChars + measure(this.#lines, block.start, block.end) > this.#sizes.maxChars
   }
 
   #fullSize(block: Block): number {
@@ -181,7 +199,9 @@ function splitBlock(lines: readonly string[], block: Block, sizes: ChunkSizes, s
       : leaf.type === 'table'
         ? splitTable(lines, leaf, sizes)
         : undefined
-  return framed ?? cutLines(lines.slice(block.start, block.end), sizes, block.start + 1, slice)
+  return (
+    framed ?? cutLines(lines.slice(block.start, block.end), sizes, block.start + 1, slice, block.open - block.start)
+  )
 }
 
 function splitFence(lines: readonly string[], block: Block, sizes: ChunkSizes): Piece[] | undefined {

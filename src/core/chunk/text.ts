@@ -15,15 +15,21 @@ export function cutText(lines: readonly string[], sizes: ChunkSizes): Piece[] {
 
 /**
  * Cuts lines at blank lines once the target is reached, and before the cap at any line. A single line longer than the cap becomes slices
- * that share its line number.
+ * that share its line number. The first `headLines` lines, a heading, stay with the beginning of the text after them, unless they fill more
+ * than half of a piece.
  */
 export function cutLines(
   lines: readonly string[],
   sizes: ChunkSizes,
   firstLine = 1,
   slice: LineSlicer = sliceText,
+  headLines = 0,
 ): Piece[] {
   const pieces: Piece[] = []
+  const textStart = lines.findIndex((line, i) => i >= headLines && !isBlank(line))
+  const headChars = lines.slice(0, textStart).join('\n').length + 1
+  /** The line before which nothing is cut. */
+  const firstCut = headLines > 0 && headChars <= sizes.maxChars / 2 ? textStart : -1
   let start = 0
   let size = 0
 
@@ -42,21 +48,26 @@ export function cutLines(
 
   lines.forEach((line, i) => {
     const blank = isBlank(line)
-    if (!blank && size > 0 && size + line.length > sizes.maxChars) flush(i)
-    if (!blank && line.length > sizes.maxChars) {
-      flush(i)
+    const room = i === firstCut ? sizes.maxChars - size : sizes.maxChars
+    if (i > firstCut && !blank && size > 0 && size + line.length > sizes.maxChars) flush(i)
+    if (!blank && line.length > room) {
+      if (i !== firstCut) flush(i)
+      while (isBlank(lines[start] ?? '')) start++
+      const [first = ''] = slice(line, room)
       let column = 0
-      for (const part of slice(line, sizes.maxChars)) {
-        const content = part.trim()
-        const startColumn = column + part.length - part.trimStart().length
-        if (content !== '') pieces.push({ startLine: firstLine + i, endLine: firstLine + i, content, startColumn })
+      for (const part of [first, ...slice(line.slice(first.length), sizes.maxChars)]) {
+        const content = [...lines.slice(start, i), part].join('\n').trim()
+        const startColumn = start < i ? 0 : column + part.length - part.trimStart().length
+        if (content !== '') pieces.push({ startLine: firstLine + start, endLine: firstLine + i, content, startColumn })
         column += part.length
+        start = i
       }
       start = i + 1
+      size = 0
       return
     }
     if (!blank || size > 0) size += line.length + 1
-    if (size >= sizes.maxChars || (blank && size >= sizes.targetChars)) flush(i + 1)
+    if (i >= firstCut && (size >= sizes.maxChars || (blank && size >= sizes.targetChars))) flush(i + 1)
   })
   flush(lines.length)
   return pieces
