@@ -169,9 +169,9 @@ export function readJob(command: Command, url: string | undefined): CrawlJob {
   return { config, minDelayMs, target: { type: 'start', input } }
 }
 
-/** The minimum delay between two requests to any host, including this machine. */
-function minDelayOf({ rateLimitMs = 0, slow = false }: JobFlags): number {
-  return Math.max(rateLimitMs, slow ? SLOW_DELAY_MS : 0)
+/** The minimum delay between two requests to any host, including this machine. Jitter needs a delay that it extends. */
+function minDelayOf({ rateLimitMs = 0, slow = false, pacerJitterMinMs = 0, pacerJitterMaxMs = 0 }: JobFlags): number {
+  return Math.max(rateLimitMs, slow ? SLOW_DELAY_MS : 0, Math.min(1, Math.max(pacerJitterMinMs, pacerJitterMaxMs)))
 }
 
 /** The effective settings, overridden by flags that apply to one crawl only. */

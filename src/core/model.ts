@@ -273,7 +273,7 @@ export interface SectionMark {
 
 /** A link out of a page. */
 export interface Link {
-  /** Absolute, without credentials. */
+  /** Absolute, without credentials; as written if it cannot be parsed. */
   readonly url: string
   readonly text: string
   /** Tokens of the `rel` attribute. */

@@ -103,6 +103,10 @@ describe('a request body for a crawl', () => {
   test('sets a minimum delay with `slow`, which applies to sites on this machine too', () => {
     expect(readBody({ slow: true }).minDelayMs).toBe(1000)
     expect(readBody({}).minDelayMs).toBe(0)
+    // Jitter extends a delay, so it needs one on this machine too, where requests are not spaced otherwise.
+    expect(readBody({ pacerJitterMinMs: 200 }).minDelayMs).toBe(1)
+    expect(readBody({ pacerJitterMaxMs: 300 }).minDelayMs).toBe(1)
+    expect(readBody({ pacerJitterMinMs: 0, pacerJitterMaxMs: 0 }).minDelayMs).toBe(0)
   })
 
   test.each(settings)('%j changes the settings to %j', (body, expected) => {

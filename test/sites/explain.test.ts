@@ -13,7 +13,15 @@ const stageMessy = shareFixture(async () => {
   site.pages.set('/sitemap.xml', sitemapOf(site.origin))
   site.pages.set(
     '/listed',
-    page('Listed lark', ['/guide/2?utm_source=list', '/loop/1', TOO_LONG, '/with?id=5', '/Caf%C3%A9', '/space here']),
+    page('Listed lark', [
+      '/guide/2?utm_source=list',
+      '/loop/1',
+      TOO_LONG,
+      'http://[bad',
+      '/with?id=5',
+      '/Caf%C3%A9',
+      '/space here',
+    ]),
   )
   site.pages.set('/with?id=5', page('With warbler'))
   const staged = await createFixtureOn(site, '/docs/../', { scope: { block: ['/blocked/**'] } })
@@ -70,6 +78,7 @@ describe('an explanation', () => {
     expect(await explainUrl(library, source, '/guide/2/')).toMatchObject({ row: null, other: row })
     expect(await ask('/with?id=5')).toMatchObject({ state: 'indexed' })
     expect(await ask('/with?id=6')).toBeNull()
+    expect(await ask('http://[bad')).toMatchObject({ state: 'skipped', reason: 'bad-url' })
     expect(await ask(`${site.origin}${TOO_LONG}`)).toMatchObject({ state: 'skipped', reason: 'bad-url' })
   })
 

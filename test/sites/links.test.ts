@@ -21,6 +21,20 @@ describe('links', () => {
     expect(crawled.summary.end).toBe('completed')
   })
 
+  test('that are not addresses are told as dropped, once', async () => {
+    const broken = ['http://[bad', 'https://a b.example/']
+    const { site, crawl } = await createCrawlFixture({
+      '/': page('Home', ['/a', ...broken, 'mailto:a@b.example']),
+      '/a': page('A', broken),
+    })
+    const crawled = await crawl()
+    const dropped = crawled.events.flatMap((event) => (event.type === 'dropped' ? [[event.url, event.reason]] : []))
+    expect(dropped.sort()).toEqual(broken.map((url) => [url, 'bad-url']))
+    expect(statesOf(crawled)).toMatchObject(Object.fromEntries(broken.map((url) => [url, 'skipped bad-url'])))
+    expect(site.requestedPaths()).toEqual(['/', '/a'])
+    expect(crawled.summary).toMatchObject({ end: 'completed', failed: 0 })
+  })
+
   test('are resolved against the page they are on, without fragments and credentials', async () => {
     const { site, crawl } = await createCrawlFixture((origin) => ({
       '/': page('Home', ['guide/one', './guide/', '?page=2', origin.replace('//', '//user:secret@')]),

@@ -43,7 +43,11 @@ describe('readLinks', () => {
       '<a href="mailto:a@b.c">A</a><a href="javascript:x()">B</a><a href="data:,x">C</a>',
       [],
     ],
-    ['leaves out invalid and empty addresses', '<a href="http://[">A</a><a>B</a><a href="">C</a>', []],
+    [
+      'keeps invalid addresses as written, and leaves out empty ones',
+      '<a href=" http://[#a ">A</a><a href="https://a b.example/">B</a><a>C</a><a href="">D</a>',
+      [link('http://[#a', 'A'), link('https://a b.example/', 'B')],
+    ],
     ['leaves out fragments of the page itself', '<a href="#top">A</a><a href="page.html#end">B</a>', []],
     ['removes fragments', '<a href="other#x">A</a>', [link('https://example.com/guide/other', 'A')]],
     ['keeps a link to the page itself', '<a href="page.html">A</a>', [link(PAGE, 'A')]],
@@ -101,9 +105,8 @@ describe('readLinks', () => {
   })
 
   test('a page without an address yields only its absolute links', () => {
-    expect(links('<a href="a">A</a><a href="https://example.org/">B</a>', 'about:blank')).toEqual([
-      link('https://example.org/', 'B'),
-    ])
+    const html = '<a href="a">A</a><a href="https://example.org/">B</a><a href="http://[">C</a>'
+    expect(links(html, 'about:blank')).toEqual([link('https://example.org/', 'B')])
   })
 
   test('a hundred thousand links are all listed', () => {

@@ -42,7 +42,7 @@ interface OpenLink {
  * Every link except to a fragment of the document itself, in source order, each address once and without its fragment. Links in dropped
  * parts count too.
  * `content` holds the elements chosen as the content. Links are absolute: if the document has no web address, its relative links are left
- * out.
+ * out. An address that cannot be parsed stays as written, so that a crawl can tell it.
  */
 export function readLinks(index: ElementIndex, base: string, content: readonly Element[]): Link[] {
   const links = new Map<string, Mutable<Link>>()
@@ -53,7 +53,7 @@ export function readLinks(index: ElementIndex, base: string, content: readonly E
   const open = (element: Element): OpenLink | undefined => {
     const href = hrefOf(element)?.trim()
     if (href === undefined || href === '' || href.startsWith('#')) return undefined
-    const url = resolve(href)
+    const url = resolve(href) || (ownUrl !== '' && URL.parse(href, base) === null ? href : '')
     if (url === '' || url.length > MAX_URL || (url === ownUrl && href.includes('#'))) return undefined
     const known = links.get(url)
     const link = { url, element, text: known === undefined || known.text === '' ? '' : undefined }

@@ -125,10 +125,10 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
   slow: flag.describe('Leaves at least a second between two requests to a host.'),
   allowQueryUrls: flag.describe('Keeps tracking and display parameters in addresses.'),
   pacerJitterMinMs: count(0, 60_000).describe(
-    'Minimum jitter added to the pause between two requests, in milliseconds.',
+    'Minimum jitter added to the pause between two requests to a host, on this machine too, in milliseconds.',
   ),
   pacerJitterMaxMs: count(0, 60_000).describe(
-    'Maximum jitter added to the pause between two requests, in milliseconds.',
+    'Maximum jitter added to the pause between two requests to a host, on this machine too, in milliseconds.',
   ),
   dbPath: z
     .string()

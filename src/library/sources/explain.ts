@@ -49,13 +49,14 @@ export async function explainUrl(
   if (isTree(source)) return explainFile(library, source, text)
   const { store } = library
   const siteUrl = await findSiteUrl(library, source)
-  const url = URL.canParse(text, siteUrl) ? new URL(text, siteUrl).href : undefined
-  if (url === undefined)
-    throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem: 'it is not an address' })
+  const url = URL.parse(text, siteUrl)?.href ?? text
   const now = library.clock.now()
   const filter = createAddressFilter({ startUrl: source.url, siteUrl, scope: source.scope, now })
   const decision = filter.judge(url, 0)
   const row = (await store.findRow(source.id, decision.key)) ?? null
+  // A page may link to a text that is not an address.
+  if (row === null && !URL.canParse(url))
+    throw new PharosError('URL_INVALID', { url: hideCredentials(text), problem: 'it is not an address' })
   const [crawl] = await store.listCrawls(source.id, 1)
   const { heldUntil } = await store.readClock(row?.host ?? new URL(url).host, now)
   const otherKey = row === null ? toggleSlash(decision.key) : undefined
