@@ -39,8 +39,20 @@ const GRAMMARS = {
  * as `#pdfjs/…` (package.json).
  */
 const PDF_LIBRARY = join(root, 'node_modules/pdfjs-dist')
-const PDF_FILES = { 'pdf.worker.mjs': 'legacy/build/pdf.worker.min.mjs', LICENSE: 'LICENSE' }
 const PDF_FOLDERS = ['cmaps', 'standard_fonts']
+/** The import of the drawing package is removed: PDF.js would warn on standard output if the package is missing. */
+const DRAWING = [[/=\w+\("@napi-rs\/canvas"\)/, '={}']]
+/** Every stream asks `checkPdfStream` (src/documents/pdf/library.ts) before it unpacks more: into its buffer, or through the platform. */
+const STREAMS = [
+  [
+    /(ensureBuffer\((\w)\)\{const (\w)=this\.buffer;if\(\2<=\3\.byteLength\)return \3;)/,
+    '$1checkPdfStream($2,$3.byteLength,this.stream);',
+  ],
+  [
+    /(const (\w)=this\.stream\.isAsync\?.{200,300}for await\(const (\w) of \w\)\{\w\.push\(\3\);(\w)\+=\3\.byteLength)/,
+    '$1;checkPdfStream($4,$4,{pos:$2.length})',
+  ],
+]
 
 /** Name → file of model/ that is shipped. Like the grammars, the files are beside the local page, and the program reads them there. */
 const MODEL_FILES = {
@@ -253,18 +265,21 @@ function copyPdfLibrary(folder) {
     fs.readdirSync(join(PDF_LIBRARY, name)).map((file) => join(name, file)),
   )
   for (const name of PDF_FOLDERS) fs.mkdirSync(join(folder, name), { recursive: true })
-  for (const [name, source] of [...Object.entries(PDF_FILES), ...folderFiles.map((path) => [path, path])]) {
-    copyIfChanged(join(PDF_LIBRARY, source), join(folder, name))
-  }
-  writeIfChanged(join(folder, 'pdf.mjs'), withoutDrawing(join(PDF_LIBRARY, 'legacy/build/pdf.min.mjs')))
+  for (const path of ['LICENSE', ...folderFiles]) copyIfChanged(join(PDF_LIBRARY, path), join(folder, path))
+  writeIfChanged(join(folder, 'pdf.mjs'), patch(join(PDF_LIBRARY, 'legacy/build/pdf.min.mjs'), DRAWING))
+  writeIfChanged(join(folder, 'pdf.worker.mjs'), patch(join(PDF_LIBRARY, 'legacy/build/pdf.worker.min.mjs'), STREAMS))
 }
 
-/** Removes the import of the drawing package: PDF.js would warn on standard output if the package is missing. */
-function withoutDrawing(path) {
-  const text = fs.readFileSync(path, 'utf8')
-  const changed = text.replace(/=\w+\("@napi-rs\/canvas"\)/, '={}')
-  if (changed === text) throw new Error(`${path} no longer loads its drawing package as scripts/build.mjs expects`)
-  return changed
+/** The text of a file of PDF.js with replacements. */
+function patch(path, replacements) {
+  return replacements.reduce(
+    (text, [pattern, replacement]) => {
+      const changed = text.replace(pattern, replacement)
+      if (changed === text) throw new Error(`${path} has nothing like ${pattern}, which scripts/build.mjs replaces`)
+      return changed
+    },
+    fs.readFileSync(path, 'utf8'),
+  )
 }
 
 function writeIfChanged(path, content) {

@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { convertWith, fragmentAt, markdownOf, pageOf, readSample } from '../../test/documents/convert.ts'
 import { pdfLines as lines, pdfPages as pages, pdf } from '../../test/documents/written.ts'
@@ -237,5 +238,57 @@ describe('convertPdf with hostile documents', () => {
     expect(await refusalOf(pdf([catalog, tree, font, drawing, content, ...forms]))).toBe(
       'too-large: page 1 has more than 20000 pieces of text',
     )
+  })
+})
+
+describe('the streams of a PDF', () => {
+  const TEXT = lines('Quiet text.')
+  const [catalogue = '', tree = '', font = '', page = ''] = pages('')
+  /** A PDF whose page has this content, deflated as often as given. */
+  const deflated = (content: string | Uint8Array, times = 1): Uint8Array => {
+    let packed = Buffer.from(content)
+    for (let i = 0; i < times; i++) packed = deflateSync(packed, { level: 9 })
+    const filters = `/ASCIIHexDecode${'/FlateDecode'.repeat(times)}`
+    const stream = `<</Length ${2 * packed.length + 1}/Filter[${filters}]>>stream\n${packed.toString('hex')}>\nendstream`
+    return pdf([catalogue, tree, font, page, stream])
+  }
+  /** The text and spaces, with random comments between them that make it less compressible. */
+  const pad = (size: number, commentLength = 0): string => {
+    let random = 1
+    const next = () => {
+      random = (random * 48_271) % 2_147_483_647
+      return random.toString(36).padStart(6, '0')
+    }
+    const block = () => `%${Array.from({ length: commentLength / 6 }, next).join('')}\n`.padEnd(16_384)
+    return `${TEXT}\n${Array.from({ length: size / 16_384 }, block).join('')}`
+  }
+  const MEGABYTE = 1_048_576
+
+  test('below 16 MB are read however compressible they are', async () => {
+    expect(await refusalOf(deflated(pad(15 * MEGABYTE)))).toBe('document')
+    expect(await refusalOf(deflated(pad(15 * MEGABYTE), 2))).toBe('document')
+  })
+
+  test('from 16 MB on are refused if they unpack to more than 200 times their size, at any filter', async () => {
+    const ratioOf = (text: string) => text.length / deflateSync(text, { level: 9 }).length
+    const [dense, fine] = [pad(20 * MEGABYTE, 78), pad(20 * MEGABYTE, 84)]
+    expect([Math.floor(ratioOf(dense) / 10), Math.floor(ratioOf(fine) / 10)]).toEqual([20, 19])
+    const refusal = 'too-large: a stream in it unpacks to more than 200 times its size'
+    expect(await refusalOf(deflated(fine))).toBe('document')
+    expect(await refusalOf(deflated(dense))).toBe(refusal)
+    expect(await refusalOf(deflated(pad(20 * MEGABYTE), 3))).toBe(refusal)
+  })
+
+  test('are refused if they unpack to more than 256 MB', async () => {
+    const sizes = LONG ? [255, 257] : [257]
+    const outcomes = []
+    for (const size of sizes) outcomes.push(await refusalOf(deflated(pad(size * MEGABYTE, 120))))
+    const refusal = 'too-large: a stream in it unpacks to more than 256 MB'
+    expect(outcomes).toEqual(LONG ? ['document', refusal] : [refusal])
+  })
+
+  test('that are too large do not spoil the next document', async () => {
+    expect(await refusalOf(deflated(pad(20 * MEGABYTE)))).toContain('too-large')
+    expect(await refusalOf(pdf(pages(TEXT)))).toBe('document')
   })
 })

@@ -3,7 +3,7 @@ import { type ConversionResult, DOCUMENT_LIMITS, DocumentError, type TextDocumen
 import { checkTextLength } from './office/office-blocks.ts'
 import { writePages } from './pdf/blocks.ts'
 import { type PageRows, removeHeadersAndFooters } from './pdf/headers-footers.ts'
-import { loadPdfLibrary, type PDFDocumentProxy, pdfData } from './pdf/library.ts'
+import { forgetStreamError, loadPdfLibrary, type PDFDocumentProxy, pdfData, throwStreamError } from './pdf/library.ts'
 import type { OutlineEntry } from './pdf/metrics.ts'
 import { arrangePage } from './pdf/rows.ts'
 import { PdfTextReader } from './pdf/text.ts'
@@ -14,6 +14,7 @@ import { PdfTextReader } from './pdf/text.ts'
  */
 export async function convertPdf(bytes: Uint8Array, path: string): Promise<ConversionResult> {
   const { getDocument } = await loadPdfLibrary()
+  forgetStreamError()
   const task = getDocument({
     // PDF.js takes ownership of the bytes, so it gets a copy.
     data: new Uint8Array(bytes),
@@ -33,8 +34,11 @@ export async function convertPdf(bytes: Uint8Array, path: string): Promise<Conve
     verbosity: 0,
   })
   try {
-    return await readDocument(await task.promise, path)
+    const result = await readDocument(await task.promise, path)
+    throwStreamError()
+    return result
   } catch (error) {
+    throwStreamError()
     throw asDocumentError(error)
   } finally {
     await task.destroy()
@@ -67,6 +71,7 @@ async function readPages(document: PDFDocumentProxy): Promise<PageRows[]> {
   let characters = 0
   for (let number = 1; number <= document.numPages; number++) {
     const page = await reader.read(number)
+    throwStreamError()
     for (const { text } of page.fragments) characters += text.length
     checkTextLength(characters)
     pages.push({ height: page.height, rows: arrangePage(page) })

@@ -6,13 +6,13 @@ import { Worker } from 'node:worker_threads'
 import { codeOf } from '../core/errors.ts'
 import type { PageReply, PageRequest } from './page-worker.ts'
 
-/** The message that gives up the current page: the thread has ended, or the page takes too much CPU time. */
+/** The message that gives up the current page: the thread has ended, or the page takes too much CPU time or memory. */
 export interface WorkerEnd {
   readonly type: 'ended'
   readonly problem: string
 }
 
-const [threadMb = ''] = process.argv.slice(2)
+const [threadMb = '', bufferMb = ''] = process.argv.slice(2)
 
 const worker = new Worker(new URL(import.meta.url.replace(/page-process(\.\w+)$/, 'page-worker$1')), {
   resourceLimits: { maxOldGenerationSizeMb: Number(threadMb) },
@@ -20,21 +20,21 @@ const worker = new Worker(new URL(import.meta.url.replace(/page-process(\.\w+)$/
 
 let isReady = false
 let currentRequest: PageRequest | undefined
-let cpuTimer: NodeJS.Timeout | undefined
+let usageTimer: NodeJS.Timeout | undefined
 
 process.on('message', (request: PageRequest) => {
   currentRequest = request
   worker.postMessage(request)
-  if (isReady) limitCpuTime(request)
+  if (isReady) limitUsage(request)
 })
 worker.on('message', (answer: PageReply) => {
-  clearInterval(cpuTimer)
+  clearInterval(usageTimer)
   if (answer.type === 'ready') {
     isReady = true
-    // The time to start does not count towards the limit of the page.
-    if (currentRequest !== undefined) limitCpuTime(currentRequest)
+    // The time to start does not count towards the limits of the page.
+    if (currentRequest !== undefined) limitUsage(currentRequest)
   }
-  process.send?.(answer)
+  process.send?.({ ...answer, isLarge: process.memoryUsage.rss() > MAX_IDLE_BYTES })
 })
 worker.on('error', (error) => tellEnd(describeDeath(error)))
 worker.on('exit', () => tellEnd('crashes the process that reads it'))
@@ -43,17 +43,27 @@ worker.on('exit', () => tellEnd('crashes the process that reads it'))
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', () => process.exit())
 
-/** Maximum interval between checks of the CPU time. */
-const CPU_POLL_INTERVAL_MS = 250
+/** Maximum interval between checks of the usage. A page fills less than a gigabyte in this time. */
+const USAGE_POLL_INTERVAL_MS = 100
+const MEGABYTE = 1_048_576
+/** A process that still has more than this after a page is ended, so that the next page has all the memory that it may use. */
+const MAX_IDLE_BYTES = 400 * MEGABYTE
+/** How often the body of a page may be in memory: as a message, in both threads and as text. */
+const BODY_COPIES = 4
 
-/** Gives up a page that uses too much CPU time. A wall-clock limit would hit good pages when the machine is busy. */
-function limitCpuTime({ maxCpuMs }: PageRequest): void {
+/**
+ * Gives up a page that uses too much CPU time or memory. A wall-clock limit would hit good pages when the machine is busy, and the heap limit
+ * of the thread does not count buffers.
+ */
+function limitUsage({ maxCpuMs, snapshot }: PageRequest): void {
   const before = process.cpuUsage()
-  const checkCpuTime = (): void => {
+  const maxBytes = (Number(threadMb) + Number(bufferMb)) * MEGABYTE + BODY_COPIES * snapshot.body.length
+  const checkUsage = (): void => {
     const { user, system } = process.cpuUsage(before)
     if ((user + system) / 1000 > maxCpuMs) tellEnd(`takes longer than ${Math.round(maxCpuMs / 100) / 10} s to read`)
+    else if (process.memoryUsage.rss() > maxBytes) tellEnd('needs more memory than allowed')
   }
-  cpuTimer = setInterval(checkCpuTime, Math.min(CPU_POLL_INTERVAL_MS, maxCpuMs))
+  usageTimer = setInterval(checkUsage, Math.min(USAGE_POLL_INTERVAL_MS, maxCpuMs))
 }
 
 function tellEnd(problem: string): void {

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
+import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { pdf, pdfLines, pdfPages } from '../../test/documents/written.ts'
 import { childrenOf } from '../../test/postgres/server.ts'
 import { CHUNK_PROFILES, type ChunkProfile } from '../core/chunk/profiles.ts'
 import type { Sha256 } from '../core/model.ts'
@@ -166,6 +169,38 @@ test('documents that take too long or too much memory are given up, and the docu
     'Error: needs more memory than allowed',
     'CSV',
   ])
+  await reader.close()
+})
+
+/** A PDF whose only page shows a stream of 15 MB as often as given. All of it is in memory at once, outside the heap. */
+function pdfOfBuffers(count: number) {
+  const packed = deflateSync(Buffer.alloc(15_000_000, ' '), { level: 9 }).toString('hex')
+  const [catalogue = '', tree = '', font = '', page = '', content = ''] = pdfPages(pdfLines('Quiet text.'))
+  const padded = page.replace('5 0 R', `[5 0 R ${'6 0 R '.repeat(count)}]`)
+  const padding = `<</Length ${packed.length + 1}/Filter[/ASCIIHexDecode/FlateDecode]>>stream\n${packed}>\nendstream`
+  return { url: 'https://host.example/a.pdf', body: pdf([catalogue, tree, font, padded, content, padding]) }
+}
+
+test('a document that needs too much memory outside the heap is given up, and the one after it is read', async () => {
+  const outcomeOf = async (reader: ReturnType<typeof openPageReader>, count: number) =>
+    reader.readPage(pdfOfBuffers(count), 'a.pdf').then(
+      ({ extraction }) => extraction.type,
+      (error) => String(error),
+    )
+  const [small, large] = [openPageReader({ sha256, maxBufferMb: 0 }), openPageReader({ sha256 })]
+  expect([await outcomeOf(small, 12), await outcomeOf(small, 1)]).toEqual([
+    'Error: needs more memory than allowed',
+    'page',
+  ])
+  expect([await outcomeOf(large, 12), await outcomeOf(large, 12)]).toEqual(['page', 'page'])
+  await Promise.all([small.close(), large.close()])
+})
+
+test('the system limits the memory of the reader process where it can', async () => {
+  const reader = openPageReader({ sha256, threadAboveBytes: 0, maxHeapMb: 300, maxBufferMb: 604 })
+  expect((await reader.readPage(snapshotOf('<p>One.'), 'key')).extraction.type).toBe('page')
+  const limits = readFileSync(`/proc/${childrenOf(process.pid)[0]}/limits`, 'utf8')
+  expect(limits).toMatch(/^Max data size +5242880000 +5242880000 /m)
   await reader.close()
 })
 

@@ -1,4 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Extraction, Sha256, Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
@@ -17,6 +18,8 @@ export interface PageReaderOptions {
   readonly threadAboveBytes?: number
   /** The heap limit of the reading thread in that process, in MB; a page that needs more counts as defective. @default 320 */
   readonly maxHeapMb?: number
+  /** The memory of that process outside the heap, in MB, besides copies of the page itself: mostly unpacked parts of documents. @default 800 */
+  readonly maxBufferMb?: number
   /**
    * The CPU time for a small page in milliseconds; a large page gets up to four times as much. Time in which the machine is busy with other
    * work does not count. @default 30_000
@@ -42,8 +45,8 @@ const START_TIMEOUT_MS = 60_000
 
 /** Opens a page reader. Its process starts with the first large page or document. */
 export function openPageReader(options: PageReaderOptions): OpenPageReader {
-  const { sha256, threadAboveBytes = 524_288, maxHeapMb = 320, maxCpuMs = 30_000 } = options
-  const pageProcess = new PageProcess(maxHeapMb)
+  const { sha256, threadAboveBytes = 524_288, maxHeapMb = 320, maxBufferMb = 800, maxCpuMs = 30_000 } = options
+  const pageProcess = new PageProcess(maxHeapMb, maxBufferMb)
   const cpuLimitOf = ({ body }: Snapshot): number =>
     maxCpuMs * Math.min(MAX_CPU_SHARES, 1 + Math.floor(body.length / BYTES_PER_CPU_SHARE))
   // Every document counts as costly, because its size does not indicate its cost.
@@ -131,14 +134,16 @@ interface PageTask {
  */
 class PageProcess {
   readonly #threadMb: number
+  readonly #bufferMb: number
   readonly #tasks: PageTask[] = []
   #child: ChildProcess | undefined
   #isReady = false
   #current: PageTask | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(threadMb: number) {
+  constructor(threadMb: number, bufferMb: number) {
     this.#threadMb = threadMb
+    this.#bufferMb = bufferMb
   }
 
   read(request: PageRequest, keepsBody = false): Promise<PageReading | DocumentReading> {
@@ -192,12 +197,12 @@ class PageProcess {
   #start(): ChildProcess {
     // The script is beside this file, with the same extension.
     const file = fileURLToPath(import.meta.url).replace(/page-reader(\.\w+)$/, 'page-process$1')
-    const child = fork(file, [String(this.#threadMb)], {
-      execArgv: [],
+    const child = fork(file, [String(this.#threadMb), String(this.#bufferMb)], {
+      ...limitMemory(this.#threadMb + this.#bufferMb),
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    child.on('message', (answer: PageReply | WorkerEnd) => {
+    child.on('message', (answer: (PageReply & { readonly isLarge: boolean }) | WorkerEnd) => {
       const task = this.#current
       if (task === undefined || child !== this.#child) return
       if (answer.type === 'ready') {
@@ -212,7 +217,8 @@ class PageProcess {
       this.#current = undefined
       if (answer.type === 'read') task.resolve(answer.reading)
       else task.reject(answer.type === 'defect' ? new PageDefect(answer.problem) : new Error(answer.problem))
-      this.#next()
+      if (answer.isLarge) void this.#endChild().then(() => this.#next())
+      else this.#next()
     })
     child.on('error', () => this.#fail(child, 'crashes the process that reads it'))
     child.on('exit', (_, signal) => this.#fail(child, describeDeath(signal)))
@@ -241,6 +247,19 @@ class PageProcess {
     child.kill('SIGKILL')
     await ended
   }
+}
+
+/** Memory that a process of Node may reserve without using it, with a margin, in MB. */
+const RESERVED_MB = 4096
+
+/**
+ * How Node is started with a limit of the system for its memory. The process watches what it really uses, so this limit only ends growth
+ * between two looks at it. Only Linux counts all private memory.
+ */
+function limitMemory(usedMb: number): ForkOptions {
+  if (process.platform !== 'linux' || !existsSync('/bin/sh')) return { execArgv: [] }
+  const script = `ulimit -d ${(usedMb + RESERVED_MB) * 1024}; exec "$0" "$@"`
+  return { execPath: '/bin/sh', execArgv: ['-c', script, process.execPath] }
 }
 
 /** The memory that can be released after the body was sent: its buffer, if that contains only the body. */
