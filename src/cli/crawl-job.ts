@@ -113,7 +113,7 @@ export function addJobOptions(command: Command): Command {
     .option('--sitemap-only', 'read sitemaps only')
     .option('--sitemap-max <count>', 'maximum number of addresses from sitemaps', count('--sitemap-max', 1))
     .option('--scope <reach>', `how far from the start: ${REACHES.join(', ')}`, oneOf('--scope', REACHES))
-    .option('--depth <links>', 'maximum number of links from the start (default for a new source: 2)', count('--depth'))
+    .option('--depth <links>', 'maximum links from the start, for this crawl only (default: 2)', count('--depth'))
     .option('--max-pages <count>', 'maximum number of pages', count('--max-pages', 1))
     .option('--max-downloads <count>', 'the same as --max-pages', count('--max-downloads', 1))
     .option('--refetch-if-older-than <time>', 'the same as --max-age', freshness('--refetch-if-older-than'))

@@ -11,7 +11,7 @@ import { CrawlMilestones } from './planning/crawl-milestones.ts'
 import { Planning } from './planning/planning.ts'
 import { Requests } from './requests.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
-import { addCounts, type SharedCrawl, Sharing } from './sharing.ts'
+import { addCounts, type ProcessCounts, type SharedCrawl, Sharing } from './sharing.ts'
 import { Site } from './site.ts'
 import type { Supervisor } from './supervise.ts'
 
@@ -38,8 +38,10 @@ export class ActiveCrawl {
   readonly visiting: Map<string, number> = new Map()
   /** Keys of visits whose `begun` event was emitted and that are not settled yet. */
   readonly #begun = new Set<string>()
-  /** Whether the crawl now requests stored pages that it did not find; those outside the scope are removed. */
-  isCheckingUnlinked = false
+  /**
+   * Counts of the crawl before it began to request stored pages that it did not find. Of those, the ones outside the scope are removed.
+   */
+  linkedCounts: ProcessCounts | undefined
   /** Reason why the crawl cannot start. */
   refusal: Reason | null = null
   /** Explains `refusal` as text. */
@@ -94,6 +96,12 @@ export class ActiveCrawl {
     this.#begun.delete(key)
   }
 
+  /** Counts of this process, and of those that joined; `isFresh` reads the latter anew. */
+  async countAll(isFresh = true): Promise<ProcessCounts> {
+    const own = this.counts.ofProcess(this.requests.pacer.hosts.parked)
+    return addCounts(own, await this.sharing.readJoinedCounts(isFresh))
+  }
+
   /** Current progress of the crawl. */
   async progress(): Promise<CrawlProgress> {
     const { run, ports, counts, requests, site } = this
@@ -102,8 +110,7 @@ export class ActiveCrawl {
     // Progress is read often, so it leaves out the slower query for the next due time.
     const { states } = await ports.ledger.countLedger(run.sourceId)
     const own = { visited: counts.visited, bytes: counts.bytes }
-    const all = addCounts(counts.ofProcess(pacer.hosts.parked), await this.sharing.readJoinedCounts())
-    const { visited, indexed, unchanged, skipped, failed, bytes } = all
+    const { visited, indexed, unchanged, skipped, failed, bytes } = await this.countAll(false)
     return {
       ...{ visited, indexed, unchanged, skipped, failed, bytes, own },
       queued: states.pending + states.leased,

@@ -4,38 +4,39 @@ import { findWiderScope } from './addresses/wider-scope.ts'
 import type { CrawlCounts } from './crawl-counts.ts'
 import type { CrawlEnd, CrawlSummary } from './events.ts'
 import { type FoundAddress, isRead, type Ledger, type LedgerCounts, type LedgerRow, type Refusal } from './ledger.ts'
-import { INCONCLUSIVE_REASONS, type Reason } from './ledger-reasons.ts'
+import { INCONCLUSIVE_REASONS, isAbsent, type Reason } from './ledger-reasons.ts'
 import { StallError, TAKEN_OVER } from './observe-crawl.ts'
 import type { CrawlPorts, CrawlRun } from './run.ts'
 import { countFailures } from './run-counts.ts'
-import { addCounts, type ProcessCounts } from './sharing.ts'
+import type { ProcessCounts } from './sharing.ts'
 
 /** Ends a crawl: removes the pages proven gone, within the allowed loss, and returns the summary. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
-  const { run, ports, counts, site, lists, sharing } = active
-  const { pacer } = active.requests
-  await pacer.hosts.endSlowdowns()
+  const { run, ports, counts, site, lists, requests } = active
+  await requests.pacer.hosts.endSlowdowns()
   const start = await findStart(active)
   const stopped = await findStop(active)
+  const { provenGone, ...done } = await active.countAll()
+  const uselessReason =
+    stopped === undefined
+      ? await findUselessReason(active, active.linkedCounts ?? { ...done, provenGone }, start)
+      : null
   const ending =
-    stopped === undefined ? await removeGone(active, await isConclusive(active)) : describeStop(stopped.reason)
-  if (ending.removed > 0) await refuseRemoved(active)
+    stopped !== undefined
+      ? describeStop(stopped.reason)
+      : uselessReason !== null
+        ? withholdAll(describeUseless(active, done, uselessReason, start))
+        : await removeGone(active, await hasSeenAll(active))
   if (stopped === undefined && start !== undefined && isRead(start) && hasReadEverything(counts))
     await dropUnnamed(active)
   if (stopped === undefined) await ports.ledger.checkAliases(run.sourceId, ports.clock.now())
   const isFinished = stopped === undefined && counts.cappedAt === null && active.refusal === null
   await active.planning?.end(isFinished)
-  let { end, problem } = ending
   const { removed, withheld } = ending
-  let uselessReason: Reason | null = null
   const ledger = await ports.ledger.countLedger(run.sourceId)
-  const { provenGone, ...done } = addCounts(counts.ofProcess(pacer.hosts.parked), await sharing.readJoinedCounts(true))
-  const failed = countFailures({ ...done, provenGone }, end === 'completed')
-  if (end === 'completed') {
-    uselessReason = findUselessReason(active, { ...done, provenGone }, ledger, start)
-    problem = uselessReason === null ? findImbalance(ledger) : describeUseless(active, done, uselessReason, start)
-    if (problem !== null) end = 'failed'
-  }
+  const failed = countFailures({ ...done, provenGone }, ending.end === 'completed')
+  const problem = ending.problem ?? findImbalance(ledger)
+  const end = ending.end === 'completed' && problem !== null ? 'failed' : ending.end
   // Stored at the end only, so that a resumed crawl detects the move again. Never in a refresh, because the next crawl that discovers pages
   // must notice the move.
   if ((end === 'completed' || end === 'gate') && lists.areUsed && site.movedTo !== undefined)
@@ -123,6 +124,16 @@ export interface Ending {
   readonly withheld: number
 }
 
+/** The ending of a crawl that removes nothing, because it failed. */
+function withholdAll(problem: string): Ending {
+  return { end: 'failed', problem, removed: 0, withheld: 0 }
+}
+
+/** Whether the crawl has seen every page, so that what it did not see is no longer linked. */
+async function hasSeenAll(active: ActiveCrawl): Promise<boolean> {
+  return (await isConclusive(active)) && (await countUnseen(active.run, active.ports.ledger)) === 0
+}
+
 /** The part of a crawl that `removeGone` needs. */
 interface EndingCrawl {
   readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'acceptLoss' | 'limits'> & {
@@ -161,30 +172,21 @@ export async function dropUnnamed({
   run,
   ports,
 }: {
-  readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId'>
+  readonly run: Pick<CrawlRun, 'sourceId' | 'crawlId' | 'scope'>
   readonly ports: Pick<CrawlPorts, 'ledger' | 'clock'>
 }): Promise<void> {
   const { ledger, clock } = ports
+  const maxDepth = run.scope.maxDepth ?? Infinity
   for await (const rows of walkRows(ledger, run.sourceId, { state: 'skipped', reason: 'page-cap' })) {
-    const unseen = rows.filter(({ crawlId, hasPage }) => crawlId !== run.crawlId && !hasPage)
+    const unseen = rows.filter(
+      ({ crawlId, hasPage, depth }) => crawlId !== run.crawlId && !hasPage && depth <= maxDepth,
+    )
     const finds = unseen.map((row) => refuseRow(row, UNNAMED))
     if (finds.length > 0) await ledger.offer(run.sourceId, run.crawlId, finds, clock.now())
   }
 }
 
 const UNNAMED: Refusal = { reason: 'unlinked', pattern: null, target: null }
-
-/** Records why the scope refuses removed pages that are outside of it. */
-async function refuseRemoved(active: ActiveCrawl): Promise<void> {
-  const { run, ports, site, offers } = active
-  for await (const rows of walkRows(ports.ledger, run.sourceId, { state: 'gone', reason: 'unlinked' })) {
-    const finds = rows.flatMap((row) => {
-      const { refusal } = site.addressFilter.judge(row.url, row.depth, true)
-      return refusal === null ? [] : [refuseRow(row, refusal)]
-    })
-    if (finds.length > 0) await offers.record(finds)
-  }
-}
 
 function refuseRow({ key, url, host, depth, foundOn, discovery }: LedgerRow, refusal: Refusal): FoundAddress {
   return { key, url, host, depth, foundOn, discovery, refusal }
@@ -209,7 +211,7 @@ export function describeStop(reason: unknown): Ending {
   return { end: reason instanceof StallError ? 'failed' : 'cancelled', problem, removed: 0, withheld: 0 }
 }
 
-/** Whether a page that this crawl did not find is gone: everything that could lead to it was read. */
+/** Whether pages that this crawl did not find are no longer linked: everything that could lead to them was read. */
 export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
   const { run, counts } = active
   if (
@@ -220,8 +222,8 @@ export async function isConclusive(active: ActiveCrawl): Promise<boolean> {
   )
     return false
   const start = await findStart(active)
-  // A start that did not respond with a page says nothing about the site.
-  return start !== undefined && isRead(start)
+  // A start that did not respond says nothing about the site.
+  return start !== undefined && (isRead(start) || isAbsent(start.reason))
 }
 
 /**
@@ -267,18 +269,18 @@ export function findImbalance({ total, states }: LedgerCounts): string | null {
 }
 
 /** Returns why a crawl was useless: it could not start, every page failed, or nothing is stored. */
-function findUselessReason(
-  { run, refusal, counts }: ActiveCrawl,
+async function findUselessReason(
+  { run, refusal, counts, ports }: ActiveCrawl,
   { visited, failed, provenGone }: ProcessCounts,
-  ledger: LedgerCounts,
   start: LedgerRow | undefined,
-): Reason | null {
+): Promise<Reason | null> {
   if (refusal !== null) return refusal
   // A retry whose addresses fail again is still a valid result.
   if (run.kind === 'retry') return null
   // Pages that the interrupted run had read count for the resumed run.
   const hasAllFailed = visited > 0 && failed + provenGone === visited && !(run.isResumed && counts.pagesTaken > 0)
-  const hasNothing = run.kind !== 'refresh' && ledger.states.indexed + ledger.states.unchanged === 0
+  const { states } = await ports.ledger.countLedger(run.sourceId)
+  const hasNothing = run.kind !== 'refresh' && states.indexed + states.unchanged === 0
   return hasAllFailed || hasNothing ? (start?.reason ?? 'empty') : null
 }
 

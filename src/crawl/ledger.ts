@@ -217,11 +217,7 @@ export interface OpenWork {
   readonly nextAt: number | null
 }
 
-/**
- * Rows to visit again. `pages`: all pages. `failed`: addresses that failed. `unlinked`: rows that the crawl has not seen and that are
- * requested before they count as gone. These are pages whose address was found by stripping a query, and addresses at most one link from
- * the start that hold a page or responded, unless the user or a list named them.
- */
+/** Rows to visit again. `pages`: all pages. `failed`: addresses that failed. `unlinked`: pages that the crawl has not seen. */
 export type RequeueSelection = 'pages' | 'unlinked' | 'failed'
 
 /** Rows of the addresses that a list names, except those on some hosts. */
@@ -289,14 +285,20 @@ export interface VisitLedger {
   failPending(sourceId: string, crawlId: string, host: string, reason: Reason, pattern: string | null): Promise<number>
   /** Makes the pending rows of a host due now, and returns the number of those that had to wait. */
   clearDelays(sourceId: string, host: string): Promise<number>
-  /** Makes rows pending again, and returns their number. */
-  requeue(sourceId: string, crawlId: string, which: RequeueSelection, now: number): Promise<number>
+  /** Makes rows pending again, except those deeper than `maxDepth`, and returns their number. */
+  requeue(
+    sourceId: string,
+    crawlId: string,
+    which: RequeueSelection,
+    now: number,
+    /** @default unlimited */
+    maxDepth?: number | null,
+  ): Promise<number>
   /**
    * Requeues rows, as final visits, whose content belonged to another address that no longer holds it: duplicates whose target has other
-   * content, and canonical ones whose target has none. A target that is about to be removed (counted by `countRemovable` with the same
-   * `withUnseen`) holds nothing. Requeues each row once per crawl.
+   * content, and canonical ones whose target has none. A target that this crawl proved gone holds nothing. Requeues each row once per crawl.
    */
-  requeueOrphanedAliases(sourceId: string, crawlId: string, since: number, withUnseen?: boolean): Promise<RequeueResult>
+  requeueOrphanedAliases(sourceId: string, crawlId: string, since: number): Promise<RequeueResult>
   /** Counts pages that this crawl proved gone, and with `withUnseen` those that it did not see. */
   countRemovable(sourceId: string, crawlId: string, withUnseen: boolean): Promise<{ removable: number; pages: number }>
   /** Removes the pages that `countRemovable` counts, with content and index rows. Their ledger rows become `gone`. Returns their number. */

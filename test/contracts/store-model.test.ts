@@ -13,7 +13,7 @@ import {
   recoverClock,
   slowClock,
 } from '../../src/crawl/hosts/host-clock.ts'
-import type { FoundAddress, LedgerCounts, Visit } from '../../src/crawl/ledger.ts'
+import type { FoundAddress, LedgerCounts, RequeueSelection, Visit } from '../../src/crawl/ledger.ts'
 import { type Discovery, LEDGER_STATES, type Reason } from '../../src/crawl/ledger-reasons.ts'
 import type { Alias, PageRecord, Settlement } from '../../src/crawl/settlement.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'
@@ -78,8 +78,8 @@ type Step = { readonly waitMs: number; readonly source: string; readonly crawl: 
       readonly finds: readonly FoundAddress[]
     }
   | { readonly type: 'skipPending'; readonly reason: Reason; readonly pattern: string | null }
-  | { readonly type: 'requeue'; readonly which: 'pages' | 'failed' }
-  | { readonly type: 'requeueOrphanedAliases'; readonly withUnseen: boolean }
+  | { readonly type: 'requeue'; readonly which: RequeueSelection; readonly maxDepth: number | null }
+  | { readonly type: 'requeueOrphanedAliases' }
   | { readonly type: 'removeProven'; readonly withUnseen: boolean }
   | { readonly type: 'setPause'; readonly host: string; readonly intervalMs: number }
   | { readonly type: 'reserveSlot'; readonly host: string }
@@ -209,9 +209,9 @@ async function takeStep({ store, leased, settled }: Client, step: Step, now: num
     case 'skipPending':
       return store.skipPending(source, step.reason, step.pattern, now, crawlId)
     case 'requeue':
-      return store.requeue(source, crawlId, step.which, now)
+      return store.requeue(source, crawlId, step.which, now, step.maxDepth)
     case 'requeueOrphanedAliases':
-      return store.requeueOrphanedAliases(source, crawlId, now, step.withUnseen)
+      return store.requeueOrphanedAliases(source, crawlId, now)
     case 'removeProven': {
       const before = await store.countRemovable(source, crawlId, step.withUnseen)
       return [before, await store.removeProven(source, crawlId, step.withUnseen, now)]
@@ -373,11 +373,15 @@ function stepArbitrary(): fc.Arbitrary<Step> {
         pattern: fc.option(fc.constant('100')),
       }),
     },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant('requeue'), which: fc.constantFrom('pages', 'failed') }) },
     {
       weight: 2,
-      arbitrary: fc.record({ type: fc.constant('requeueOrphanedAliases'), withUnseen: fc.boolean() }),
+      arbitrary: fc.record({
+        type: fc.constant('requeue'),
+        which: fc.constantFrom('pages', 'unlinked', 'failed'),
+        maxDepth: fc.constantFrom(null, 1),
+      }),
     },
+    { weight: 2, arbitrary: fc.record({ type: fc.constant('requeueOrphanedAliases') }) },
     { weight: 2, arbitrary: fc.record({ type: fc.constant('removeProven'), withUnseen: fc.boolean() }) },
     {
       weight: 1,

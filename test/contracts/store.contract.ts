@@ -1380,24 +1380,19 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/skipped')).toMatchObject({ state: 'skipped', reason: 'noindex' })
     })
 
-    test('requeueing selects unseen pages, and skipped addresses that responded, at most one link from the start', async () => {
-      const redirected = { depth: 0, discovery: 'redirect' } as const
+    test('requeueing selects unseen pages up to a depth', async () => {
       await index('/page', 'one')
-      await offer([
-        foundAddress('/target', redirected),
-        foundAddress('/deep', { depth: 2 }),
-        foundAddress('/listed', { depth: 0, discovery: 'sitemap' }),
-        foundAddress('/given', { depth: 0, discovery: 'manual' }),
-      ])
-      for (const path of ['/target', '/deep', '/listed', '/given'])
+      await offer([foundAddress('/deep', { depth: 2 }), foundAddress('/listed', { depth: 0, discovery: 'sitemap' })])
+      for (const path of ['/deep', '/listed'])
         await settle(await leaseOne(path), { state: 'indexed', record: record(path, path) })
       await visit('/hub', { state: 'skipped', reason: 'noindex', status: 200 })
-      await visit('/forbidden', { state: 'skipped', reason: 'robots-disallow' })
       await visit('/failed', { state: 'failed', reason: 'not-found', status: 404 })
       expect(await store.requeue('docs', 'c1', 'unlinked', 500)).toBe(0)
-      expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(3)
-      for (const path of ['/page', '/target', '/hub'])
-        expect(await row(path)).toMatchObject({ state: 'pending', crawlId: 'c2', hasPage: path !== '/hub' })
+      expect(await store.requeue('docs', 'c2', 'unlinked', 500, 1)).toBe(2)
+      for (const path of ['/page', '/listed'])
+        expect(await row(path)).toMatchObject({ state: 'pending', crawlId: 'c2', hasPage: true })
+      expect(await row('/deep')).toMatchObject({ state: 'indexed', crawlId: 'c1' })
+      expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(1)
       expect(await store.requeue('docs', 'c2', 'unlinked', 500)).toBe(0)
     })
 
@@ -1426,19 +1421,6 @@ export function describeStore(open: () => Promise<Store>): void {
       expect(await row('/a/b')).toMatchObject({ state: 'indexed', target: null, hasPage: true })
       expect(await store.removeProven('docs', 'c2', false, 500)).toBe(1)
       expect(await row('/a')).toMatchObject({ state: 'gone', reason: 'removed', hasPage: false })
-    })
-
-    test('duplicates take over the content of a page that a complete crawl did not see', async () => {
-      await index('/a', 'same')
-      await index('/a/b', 'same')
-      await visit('/a/b', { state: 'unchanged' }, 'c2')
-      expect(await row('/a/b')).toMatchObject({ state: 'skipped', reason: 'duplicate', target: at('/a') })
-      expect(await store.requeueOrphanedAliases('docs', 'c2', 500)).toMatchObject({ requeued: 0 })
-      expect(await store.requeueOrphanedAliases('docs', 'c2', 500, true)).toMatchObject({ requeued: 1 })
-      await settle(await leaseOne('/a/b'), { state: 'indexed', record: record('/a/b', 'same'), crawlId: 'c2' })
-      expect(await row('/a/b')).toMatchObject({ state: 'indexed', hasPage: true })
-      expect(await store.removeProven('docs', 'c2', true, 500)).toBe(1)
-      expect(await row('/a')).toMatchObject({ state: 'gone', reason: 'unlinked', hasPage: false })
     })
 
     test('a page that was presumed gone and answers takes its content back', async () => {

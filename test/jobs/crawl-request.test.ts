@@ -37,11 +37,17 @@ describe('a request body for a crawl', () => {
   test('gives a job without options if it has only a start URL', () => {
     expect(parseCrawlRequest({ startUrl: ' https://docs.example/a#b ', mode: 'fast', unknown: 1 }, DEFAULTS)).toEqual({
       url: 'https://docs.example/a',
-      args: ['https://docs.example/a'],
+      args: ['https://docs.example/a', '--depth=2'],
     })
     expect(startOf({})).toEqual({
       type: 'start',
-      input: { url: 'https://docs.example/', scope: {}, crawlType: undefined, maxAgeMs: 0, maxAgeMsOf: {} },
+      input: {
+        url: 'https://docs.example/',
+        scope: { maxDepth: 2 },
+        crawlType: undefined,
+        maxAgeMs: 0,
+        maxAgeMsOf: {},
+      },
     })
     expect(changesOf({})).toEqual({})
   })
@@ -53,12 +59,12 @@ describe('a request body for a crawl', () => {
     [{ crawlType: 'docs' }, { crawlType: 'docs' }],
     [{ crawlType: 'intelligent' }, { crawlType: 'intelligent' }],
     [{ render: 'auto' }, { render: 'auto' }],
-    [{ scope: 'domain' }, { scope: { reach: 'domain' } }],
+    [{ scope: 'domain' }, { scope: { reach: 'domain', maxDepth: 2 } }],
     [{ depth: 0 }, { scope: { maxDepth: 0 } }],
     [{ depth: '3' }, { scope: { maxDepth: 3 } }],
-    [{ maxPages: 7 }, { scope: { maxPages: 7 } }],
-    [{ allowQueryUrls: true }, { scope: { allowQueryUrls: true } }],
-    [{ allowQueryUrls: false }, { scope: {} }],
+    [{ maxPages: 7 }, { scope: { maxDepth: 2, maxPages: 7 } }],
+    [{ allowQueryUrls: true }, { scope: { maxDepth: 2, allowQueryUrls: true } }],
+    [{ allowQueryUrls: false }, { scope: { maxDepth: 2 } }],
     [{ useSitemap: false }, { crawlType: 'basic' }],
     [{ useSitemap: true }, { crawlType: 'basic-with-sitemap' }],
     [{ sitemapOnly: true }, { crawlType: 'sitemap-only' }],
@@ -129,7 +135,7 @@ describe('a request body for a crawl', () => {
     }
     const withHostText = startOf({ crawlType: 'intelligent', ...PLANNER, intTargetHosts: ' A.example, b.example,' })
     expect(withHostText.input.planner).toEqual(expected)
-    expect(parseCrawlRequest({ startUrl: 'https://docs.example/', ...PLANNER }, DEFAULTS).args).toHaveLength(1)
+    expect(parseCrawlRequest({ startUrl: 'https://docs.example/', ...PLANNER }, DEFAULTS).args).toHaveLength(2)
     expect(startOf({ crawlType: 'basic', ...PLANNER }).input).not.toHaveProperty('planner')
     expect(startOf({ crawlType: 'history', force: true }).input.force).toBe(true)
     expect(startOf({ crawlType: 'history' }).input).not.toHaveProperty('force')
@@ -176,7 +182,10 @@ describe('a request body for a crawl', () => {
   test('cannot name another library if the server uses PostgreSQL', () => {
     const defaults = { libraryPath: 'postgres://me@db.example/pharos' }
     const start = { startUrl: 'https://docs.example/' }
-    expect(parseCrawlRequest({ ...start, dbPath: defaults.libraryPath }, defaults).args).toEqual([start.startUrl])
+    expect(parseCrawlRequest({ ...start, dbPath: defaults.libraryPath }, defaults).args).toEqual([
+      start.startUrl,
+      '--depth=2',
+    ])
     for (const dbPath of ['other.db', '/data/library.db', 'postgres://me@db.example/other']) {
       const failure = catchError(() => parseCrawlRequest({ ...start, dbPath }, defaults))
       expect(failure).toMatchObject({ code: 'USAGE', message: expect.stringContaining('dbPath') })
@@ -190,7 +199,7 @@ describe('a request body for a crawl', () => {
 
   test('gives arguments whose values cannot be mistaken for flags', () => {
     const { args } = parseCrawlRequest({ startUrl: 'https://docs.example/?--library=/x', crawlType: 'docs' }, DEFAULTS)
-    expect(args).toEqual(['https://docs.example/?--library=/x', '--crawl-type=docs'])
+    expect(args).toEqual(['https://docs.example/?--library=/x', '--crawl-type=docs', '--depth=2'])
     expect(readArgs(args).config.values.library).toBe('/data/library.db')
   })
 })

@@ -127,10 +127,10 @@ export function createMemoryStore(): LibraryStore {
     failPending: async (sourceId, crawlId, host, reason, pattern) =>
       crawls.mayWrite(crawlId) ? failPending(ledgerOf(sourceId), host, reason, pattern) : 0,
     clearDelays: async (sourceId, host) => clearDelays(ledgerOf(sourceId), host),
-    requeue: async (sourceId, crawlId, which) =>
-      crawls.mayWrite(crawlId) ? requeueRows(openLedger(sourceId), crawlId, which) : 0,
-    requeueOrphanedAliases: async (sourceId, crawlId, since, withUnseen = false) =>
-      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, since, withUnseen) : NOTHING_REQUEUED,
+    requeue: async (sourceId, crawlId, which, _now, maxDepth) =>
+      crawls.mayWrite(crawlId) ? requeueRows(openLedger(sourceId), crawlId, which, maxDepth ?? Infinity) : 0,
+    requeueOrphanedAliases: async (sourceId, crawlId, since) =>
+      crawls.mayWrite(crawlId) ? requeueOrphans(openLedger(sourceId), crawlId, since) : NOTHING_REQUEUED,
     countRemovable: async (sourceId, crawlId, withUnseen) => {
       const ledger = ledgerOf(sourceId)
       return {

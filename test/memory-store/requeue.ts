@@ -7,10 +7,11 @@ import { applyAction, type Row } from './row.ts'
 import type { SourceLedger } from './source-ledger.ts'
 
 /** Makes rows pending again without a new find. */
-export function requeueRows(ledger: SourceLedger, crawlId: string, which: RequeueSelection): number {
+export function requeueRows(ledger: SourceLedger, crawlId: string, which: RequeueSelection, maxDepth: number): number {
   const isSelected = (row: Row): boolean => {
+    if (row.depth > maxDepth) return false
     if (which === 'failed') return row.state === 'failed'
-    return which === 'pages' ? row.hasPage : row.crawlId !== crawlId && needsUnlinkedCheck(row)
+    return row.hasPage && (which === 'pages' || row.crawlId !== crawlId)
   }
   return ledger.putEach(
     (row) => isSelected(row) && nextState(row.state, 'requeue') !== undefined,
@@ -18,23 +19,11 @@ export function requeueRows(ledger: SourceLedger, crawlId: string, which: Requeu
   )
 }
 
-/** Whether a row is requested before it counts as unlinked; the same rule as `NEEDS_UNLINKED_CHECK` in SQL. */
-function needsUnlinkedCheck({ depth, discovery, hasPage, state, status }: Row): boolean {
-  if (discovery === 'query-strip' && hasPage) return true
-  const isFoundByEveryCrawl = discovery === 'manual' || isListed(discovery)
-  return depth <= 1 && !isFoundByEveryCrawl && (hasPage || (state === 'skipped' && status !== null && status < 400))
-}
-
 /** Requeues rows whose target does not hold their content (any more), and marks them as final. */
-export function requeueOrphans(
-  ledger: SourceLedger,
-  crawlId: string,
-  since: number,
-  withUnseen: boolean,
-): RequeueResult {
+export function requeueOrphans(ledger: SourceLedger, crawlId: string, since: number): RequeueResult {
   const isStaying = (key: string | null): boolean => {
     const row = key === null ? undefined : ledger.get(key)
-    return row !== undefined && !isRemovable(ledger, row, crawlId, withUnseen)
+    return row !== undefined && !isRemovable(ledger, row, crawlId, false)
   }
   // The content may have moved to a third address, which then becomes the target of all duplicates.
   for (const row of ledger.rows().filter(({ state, reason }) => state === 'skipped' && reason === 'duplicate')) {
@@ -42,23 +31,14 @@ export function requeueOrphans(
     const target = ledger.listHolders(row.contentHash).find(isStaying)
     if (target !== undefined) ledger.put({ ...row, target })
   }
-  // A complete crawl requeues only rows that it saw.
-  const isSeen = (row: Row): boolean => !withUnseen || row.crawlId === crawlId
   const shouldRequeue = (row: Row): boolean =>
-    row.finalCrawl !== crawlId && isSeen(row) && isOrphan(ledger, row, isStaying(row.target))
+    row.finalCrawl !== crawlId && isOrphan(ledger, row, isStaying(row.target))
   const orphans = ledger.rows().filter(shouldRequeue)
-  const targets = new Set(orphans.map(({ target }) => target))
   const requeued = ledger.putEach(shouldRequeue, (row) => ({
     ...readmit(applyAction(row, 'requeue')),
     isFinal: true,
     finalCrawl: crawlId,
   }))
-  // Targets that a complete crawl did not see count as proven gone, so that other rows may hold their content. Skipped rows keep their
-  // reason.
-  ledger.putEach(
-    (row) => row.hasPage && targets.has(row.key) && !isSeen(row),
-    (row) => ({ ...row, provenCrawl: crawlId, reason: row.state === 'skipped' ? row.reason : 'unlinked' }),
-  )
   return {
     requeued,
     settled: orphans.filter((row) => row.crawlId === crawlId && (row.checkedAt ?? -1) >= since).length,

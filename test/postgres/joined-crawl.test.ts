@@ -370,9 +370,9 @@ describe('a crawl that further processes join', () => {
       return (await begun).summary
     }
     expect(await refresh(false)).toMatchObject({ end: 'gate', unchanged: 1, failed: gone, withheld: gone })
-    // A run in which every page is gone fails.
+    // A run in which every page is gone fails, and a failed run removes nothing.
     multiHost.sites[0]?.pages.set('/', { status: 410, body: 'gone' })
-    expect(await refresh(true)).toMatchObject({ end: 'failed', removed: gone + 1, failed: 0, uselessReason: 'removed' })
+    expect(await refresh(true)).toMatchObject({ end: 'failed', removed: 0, failed: gone + 1, uselessReason: 'removed' })
   })
 
   test('loses nothing if a joined process is killed, and repeats only requests that were under way', async () => {

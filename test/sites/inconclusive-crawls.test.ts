@@ -115,6 +115,8 @@ describe('a noindex page', () => {
       requestCount++
       return { status: 404, body: 'none' }
     })
+    site.pages.delete('/a')
+    site.pages.delete('/b')
     const { summary } = await crawl({ kind: 'recrawl' })
     expect(requestCount).toBe(2)
     expect(summary).toMatchObject({ end: 'completed', removed: 2 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { createCrawlFixture, statesOf } from './crawl.ts'
 import { createFileFixture, expectUntouched, type FileFixture, shareCrawledFixture } from './file-fixture.ts'
-import { type Answer, page, redirect, type Site } from './site.ts'
+import { type Answer, page, redirect, type Site, sitemap } from './site.ts'
 
 /** The validators with which a site lets the crawler check whether a page has changed. */
 const VALIDATORS = ['etag', 'date', 'none'] as const
@@ -280,6 +280,45 @@ describe('orphans', () => {
     await expect(search('eagle')).resolves.toEqual(['/e'])
   })
 
+  test('have one rule, whatever led to them: those that answer and are in scope stay', async () => {
+    const staged = await createCrawlFixture(
+      (origin) => ({
+        '/': page('Home heron', ['/hub', '/from-start', '/gone']),
+        '/hub': page('Hub hawk', ['/deep', '/deep-gone', '/old/page']),
+        '/sitemap.xml': sitemap([`${origin}/listed`, `${origin}/listed-gone`]),
+        ...Object.fromEntries(
+          ['/from-start', '/gone', '/deep', '/deep-gone', '/old/page', '/listed', '/listed-gone'].map((path) => [
+            path,
+            page(`Page ${path}`),
+          ]),
+        ),
+      }),
+      { scope: { block: ['/old/**'] } },
+    )
+    await staged.crawl({ scope: { block: [] } })
+    const { site } = staged
+    site.pages.set('/', page('Home heron', ['/hub']))
+    site.pages.set('/hub', page('Hub hawk'))
+    site.pages.set('/sitemap.xml', sitemap([]))
+    for (const path of ['/gone', '/deep-gone', '/listed-gone']) site.pages.delete(path)
+    site.clearRequests()
+    const crawled = await staged.crawl({ kind: 'recrawl' })
+    expect(crawled.summary).toMatchObject({ end: 'completed', removed: 4, incomplete: null })
+    expect(statesOf(crawled)).toEqual({
+      '/': 'indexed',
+      '/hub': 'indexed',
+      '/from-start': 'unchanged',
+      '/deep': 'unchanged',
+      '/listed': 'unchanged',
+      '/gone': 'gone not-found',
+      '/deep-gone': 'gone not-found',
+      '/listed-gone': 'gone not-found',
+      '/old/page': 'skipped blocked',
+    })
+    expect(site.requestedPaths()).toEqual(expect.arrayContaining(['/from-start', '/deep', '/listed', '/deep-gone']))
+    expect(site.requestedPaths()).not.toContain('/old/page')
+  })
+
   test('stay if only redirects and pages without content linked to them and the start loses its links', async () => {
     const noindex = '<meta name="robots" content="noindex">'
     const names = ['one', 'two', 'three', 'four', 'five', 'six', 'seven']
@@ -365,13 +404,13 @@ describe('orphans', () => {
     const { site, crawl, readContent } = await stageTree('etag')
     const before = await readContent()
     site.pages.set('/', answer)
+    site.clearRequests()
     const { summary } = await crawl({ kind: 'recrawl' })
     const after = await readContent()
-    const kept = [...before.pages.keys()].filter((path) => path !== '/')
-    expect([...after.pages.keys()].filter((path) => path !== '/')).toEqual(kept)
-    const isProof = typeof answer !== 'string' && (answer as { status: number }).status in { 404: 1, 410: 1 }
-    expect(after.pages.has('/')).toBe(!isProof)
-    expect(summary.removed).toBe(isProof ? 1 : 0)
+    expect(site.requestedPaths()).toContain('/b/2')
+    expect([...after.pages.keys()]).toEqual([...before.pages.keys()])
+    const isMissing = typeof answer !== 'string' && [404, 410].includes((answer as { status: number }).status)
+    expect(summary).toMatchObject({ end: isMissing ? 'failed' : 'completed', removed: 0 })
   })
 })
 

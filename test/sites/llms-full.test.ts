@@ -112,6 +112,11 @@ describe('llms-full.txt', () => {
     const crawled = await staged.crawl()
     expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/llms-full.txt': 'indexed' })
     expect((await markdownOf(staged, '/llms-full.txt')).trim()).toBe('A preface that belongs to no page in particular.')
+    staged.site.pages.set('/llms-full.txt', text(section(staged.site.origin, '/a')))
+    staged.site.clearRequests()
+    const again = await staged.crawl({ kind: 'recrawl' })
+    expect(again.rows.get('/llms-full.txt')).toMatchObject({ state: 'skipped', reason: 'covered', hasPage: false })
+    expect(staged.site.requestedPaths().filter((path) => path === '/llms-full.txt')).toHaveLength(1)
   })
 
   test.each([
@@ -300,7 +305,7 @@ describe('a crawl with llms-full.txt', () => {
       '/a': 'unchanged',
       '/b': 'indexed',
       '/c': 'unchanged',
-      '/lost': 'gone unlinked',
+      '/lost': 'gone not-found',
       '/llms-full.txt': 'skipped covered',
     })
     expect(await markdownOf(staged, '/b')).toContain('B in HTML')

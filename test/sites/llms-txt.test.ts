@@ -283,14 +283,15 @@ describe('llms.txt in later runs', () => {
     '/b.md': text('# B\n\nSomething to be read about B on this page.'),
   }
 
-  test('a recrawl removes a page that llms.txt no longer lists', async () => {
+  test('a recrawl requests a page that llms.txt no longer lists, and removes it once it is gone', async () => {
     const { site, crawl } = await createCrawlFixture(pages)
     await crawl()
     site.pages.set('/llms.txt', text('# Site\n\n- [A](/a.md)\n'))
-    expect(statesOf(await crawl({ kind: 'recrawl' }))).toEqual({
-      '/': 'unchanged',
+    expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({ '/a.md': 'unchanged', '/b.md': 'unchanged' })
+    site.pages.delete('/b.md')
+    expect(statesOf(await crawl({ kind: 'recrawl' }))).toMatchObject({
       '/a.md': 'unchanged',
-      '/b.md': 'gone unlinked',
+      '/b.md': 'gone not-found',
     })
   })
 

@@ -362,8 +362,9 @@ describe('a page', () => {
     expect(statesOf(broken)).toEqual({ '/': 'unchanged', '/hub': 'failed http-server-error', '/a': 'unchanged' })
     expect(broken.summary).toMatchObject({ removed: 0, end: 'completed', incomplete: null })
     site.pages.delete('/hub')
+    site.pages.delete('/a')
     const gone = await crawl({ kind: 'recrawl' })
-    expect(statesOf(gone)).toEqual({ '/': 'unchanged', '/hub': 'failed not-found', '/a': 'gone unlinked' })
+    expect(statesOf(gone)).toEqual({ '/': 'unchanged', '/hub': 'failed not-found', '/a': 'gone not-found' })
   })
 
   test('is read if one of two links on the same page says nofollow and the other does not', async () => {

@@ -162,17 +162,18 @@ describe('a recrawl', () => {
     '/sitemap.xml': sitemap([`${origin}/a`, `${origin}/b`]),
   })
 
-  test('removes pages that the sitemap no longer lists', async () => {
+  test('requests pages that the sitemap no longer lists, and removes those that are gone', async () => {
     const { site, crawl } = await createCrawlFixture(withMap)
     await crawl()
-    site.pages.set('/sitemap.xml', sitemap([`${site.origin}/a`]))
+    site.pages.set('/sitemap.xml', sitemap([]))
+    site.pages.delete('/b')
     const { summary, ...crawled } = await crawl({ kind: 'recrawl' })
     expect(summary.removed).toBe(1)
     expect(statesOf({ summary, ...crawled })).toEqual({
       '/': 'unchanged',
       '/linked': 'unchanged',
       '/a': 'unchanged',
-      '/b': 'gone unlinked',
+      '/b': 'gone not-found',
     })
   })
 
@@ -199,7 +200,7 @@ describe('a recrawl', () => {
     expect(crawled.summary).toMatchObject({ removed: 0, end: 'completed' })
     expect(crawled.summary.incomplete).toContain('/sitemap.xml')
     expect(statesOf(crawled)).toMatchObject({ '/a': 'indexed', '/b': 'indexed' })
-    site.pages.delete('/sitemap.xml')
+    for (const path of ['/sitemap.xml', '/a', '/b']) site.pages.delete(path)
     const gone = await crawl({ kind: 'recrawl' })
     expect(gone.summary).toMatchObject({ removed: 2, incomplete: null })
   })
@@ -235,10 +236,11 @@ describe('a recrawl', () => {
       await crawl()
       site.pages.set('/', page('Home'))
       site.pages.delete('/linked')
+      site.pages.delete('/b')
       site.pages.set('/map.xml', sitemap([`${site.origin}/a`]))
       const crawled = await crawl({ kind: 'recrawl' })
       expect(crawled.summary).toMatchObject({ removed: 2, incomplete: null })
-      expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone not-found', '/b': 'gone unlinked' })
+      expect(statesOf(crawled)).toMatchObject({ '/linked': 'gone not-found', '/b': 'gone not-found' })
     },
   )
 

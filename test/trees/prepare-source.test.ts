@@ -180,8 +180,8 @@ test('a start that is a tree stays one source when it is added again, and all of
   const library = await openTestLibrary()
   const url = 'https://example.com/v1/manual.tar.gz'
   const first = await prepareStart(library, { url: `${url}#x`, scope: { maxPages: 9 }, crawlType: 'basic' })
-  expect(first.source).toMatchObject({ url, scope: { maxDepth: null, maxPages: 9 } })
-  expect(first.input).toEqual({ kind: 'add' })
+  expect(first.source).toMatchObject({ url, scope: { maxDepth: null, maxPages: null } })
+  expect(first.input).toEqual({ kind: 'add', scope: { maxPages: 9 } })
   const again = await prepareStart(library, { url, scope: {}, render: 'chromium', crawlType: 'intelligent' })
   expect(again).toEqual({ source: first.source, input: { kind: 'recrawl', scope: {} } })
   for (const startUrl of [url, 'npm:lamp', 'git@github.com:o/lamp.git']) {

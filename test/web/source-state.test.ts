@@ -42,7 +42,7 @@ describe('the status of a source in the dashboard', () => {
     expect(describeSourceState(shallow, [])).toMatchObject({
       word: 'depth limit',
       tone: 'limit',
-      note: '125 known addresses beyond the depth limit not read. To include them, remove the source and add it again without one.',
+      note: '125 known addresses beyond the depth limit not read. A recrawl with a larger depth limit includes them.',
       needsAttention: false,
     })
     expect(findRemedy(shallow)).toBeUndefined()

@@ -109,23 +109,21 @@ async function skipAllPending({ run, ports }: ActiveCrawl, reason: Reason): Prom
 }
 
 /**
- * Requeues addresses that the start no longer leads to, so that each is requested before its page counts as gone. The start may show a
- * placeholder for a while.
+ * Requeues pages that nothing leads to any more: their own responses decide whether they stay. A page or list that named them may show a
+ * placeholder for a while. Pages beyond the depth limit of the run are left alone.
  */
 async function requeueUnlinked(active: ActiveCrawl): Promise<boolean> {
   const { run, ports, signal } = active
   if (signal.aborted || !(await isConclusive(active))) return false
-  active.isCheckingUnlinked = true
-  return (await ports.ledger.requeue(run.sourceId, run.crawlId, 'unlinked', ports.clock.now())) > 0
+  active.linkedCounts = await active.countAll()
+  const { sourceId, crawlId, scope } = run
+  return (await ports.ledger.requeue(sourceId, crawlId, 'unlinked', ports.clock.now(), scope.maxDepth)) > 0
 }
 
 /** Requeues aliases whose content is no longer held by their target, or whose target is about to be removed. */
-async function requeueOrphans(active: ActiveCrawl): Promise<boolean> {
-  const { run, ports, signal } = active
+async function requeueOrphans({ run, ports, signal, counts }: ActiveCrawl): Promise<boolean> {
   if (signal.aborted) return false
-  const isComplete = await isConclusive(active)
-  const since = countedSince(active.counts)
-  const orphans = await ports.ledger.requeueOrphanedAliases(run.sourceId, run.crawlId, since, isComplete)
-  uncountSkipped(active.counts, orphans.settled)
+  const orphans = await ports.ledger.requeueOrphanedAliases(run.sourceId, run.crawlId, countedSince(counts))
+  uncountSkipped(counts, orphans.settled)
   return orphans.requeued > 0
 }

@@ -27,7 +27,7 @@ type VisitingCrawl = Pick<
   | 'requests'
   | 'lists'
   | 'sharing'
-  | 'isCheckingUnlinked'
+  | 'linkedCounts'
 >
 
 /** A completed visit: what to write, and the size of the response. */
@@ -61,10 +61,11 @@ export async function visitPage(crawl: VisitingCrawl, visit: Visit): Promise<Vis
 
 /** Decides about a visit without a request, if possible. */
 async function concludeEarly(crawl: VisitingCrawl, visit: Visit): Promise<Conclusion | undefined> {
-  const { requests, signal, isCheckingUnlinked } = crawl
+  const { requests, signal, linkedCounts } = crawl
   if (await isHeldByLlmsFull(crawl, visit)) return { state: 'unchanged', detail: 'its content came with llms-full.txt' }
   const refusal = findRefusal(crawl, visit)
-  if (refusal !== null) return { state: 'skipped', ...refusal, isProvenGone: visit.hasPage && isCheckingUnlinked }
+  if (refusal !== null)
+    return { state: 'skipped', ...refusal, isProvenGone: visit.hasPage && linkedCounts !== undefined }
   const parked = requests.pacer.hosts.parked.get(visit.host)
   if (parked !== undefined) return { state: 'failed', reason: 'host-parked', pattern: parked }
   const permission = await requests.robots.judge(visit.url, signal)
@@ -130,14 +131,19 @@ async function prepareSettlement(crawl: VisitingCrawl, visit: Visit, conclusion:
 
 /**
  * Returns why an address must no longer be fetched. Addresses from the user are always fetched. So are stored pages that only look like a
- * trap, and addresses whose preferred spelling has no content.
+ * trap or are beyond the depth limit, and addresses whose preferred spelling has no content.
  */
 function findRefusal(
   { site, offers }: VisitingCrawl,
-  { key, url, depth, discovery, hasPage, isFinal }: Visit,
+  { key, url, depth, discovery, foundOn, hasPage, isFinal }: Visit,
 ): Refusal | null {
   if (discovery === 'manual') return null
-  return site.judge(url, depth, discovery, hasPage || isFinal).refusal ?? (hasPage ? null : offers.findCovering(key))
+  // An llms-full.txt itself is never requested as a page: what remained of it was stored when it was read.
+  if (discovery === 'llms-full' && foundOn === null) return { reason: 'covered', pattern: null, target: null }
+  return (
+    site.judge(url, hasPage ? 0 : depth, discovery, hasPage || isFinal).refusal ??
+    (hasPage ? null : offers.findCovering(key))
+  )
 }
 
 /** Whether a page was checked so recently that it is not requested. */

@@ -3,6 +3,7 @@ import type { CrawlKind } from '../../crawl/events.ts'
 import type { CrawlRun } from '../../crawl/run.ts'
 import type { Library } from '../library.ts'
 import type { Crawl, CrawlRunOptions } from '../ports/store.ts'
+import { isTree } from '../ports/tree.ts'
 import type { Source } from '../source.ts'
 import { resolveScope } from './add-source.ts'
 
@@ -50,7 +51,7 @@ export function createRun(
     siteUrl: source.siteUrl,
     ...settings,
     scope,
-    isScopeChanged: !isSameReach(scope, source.scope) || crawlType !== defaultType,
+    isScopeChanged: !isSameReach(source, scope) || crawlType !== defaultType,
     usesLlmsTxt: crawlType === 'docs',
     usesSitemaps: crawlType !== 'basic',
     followsLinks: crawlType !== 'sitemap-only' && settings.llmsFull !== 'only',
@@ -66,11 +67,12 @@ export function createRun(
 }
 
 /**
- * Whether two scopes admit the same addresses. The page limit is ignored: a limit that is reached is reported separately, and one that is
- * not reached has no effect.
+ * Whether a run admits the same addresses as its source. Limits are ignored: a page limit that is reached is reported separately, and the
+ * crawl of a site leaves pages beyond its depth limit alone.
  */
-function isSameReach(scope: Scope, other: Scope): boolean {
-  return JSON.stringify({ ...scope, maxPages: null }) === JSON.stringify({ ...other, maxPages: null })
+function isSameReach(source: Source, { maxPages, maxDepth, ...reach }: Scope): boolean {
+  const { scope } = source
+  return JSON.stringify(scope) === JSON.stringify({ ...scope, ...reach, ...(isTree(source) && { maxDepth }) })
 }
 
 export const DEFAULT_OPTIONS: CrawlRunOptions = {

@@ -26,19 +26,19 @@ export interface StartInput {
   readonly force?: boolean | undefined
 }
 
-/** Default scope of a new source: its host, up to two links deep. */
-const NEW_SCOPE: Partial<Scope> = { reach: 'hostname', maxDepth: 2 }
+/** Limits of a request that gives none; they hold for its run. */
+export const DEFAULT_LIMITS = { maxDepth: 2, maxPages: null } as const
 const NEW_TYPE: CrawlType = 'basic-with-sitemap'
 
 /**
- * Finds the source with a start address, or creates it, and returns the input of its crawl. An existing source keeps its settings; given
- * options apply to this crawl only. An interrupted crawl with the same options resumes.
+ * Finds the source with a start address, or creates it, and returns the input of its crawl. Limits apply to this crawl only, and so do
+ * other options if the source exists. An interrupted crawl with the same options resumes.
  */
 export async function prepareStart(
   library: Library,
   input: StartInput,
 ): Promise<{ readonly source: Source; readonly input: CrawlInput }> {
-  const { scope, crawlType, render, maxAgeMs, maxAgeMsOf, planner, force } = input
+  const { crawlType, render, maxAgeMs, maxAgeMsOf, planner, force } = input
   const pasted = await resolvePasted(library, { url: input.url, settings: {} })
   const tree = findTreeAddress(library, pasted)
   const url = tree ?? parseStart(pasted.url).href
@@ -47,16 +47,18 @@ export async function prepareStart(
     ...(force === true ? { force } : {}),
   }
   const known = await findByStart(library, url)
+  // Link depth does not apply to files.
+  const scope = tree === undefined ? { ...DEFAULT_LIMITS, ...input.scope } : input.scope
   if (known === undefined) {
+    const { maxDepth: _, maxPages: __, ...lasting } = scope
     const sourceInput: PrepareSourceInput = {
       url,
       force,
-      // Link depth does not apply to files.
-      scope: tree === undefined ? { ...NEW_SCOPE, ...scope } : scope,
+      scope: tree === undefined ? { reach: 'hostname', ...lasting } : lasting,
       settings: { ...pasted.settings, crawlType: crawlType ?? NEW_TYPE, ...(render === undefined ? {} : { render }) },
     }
     const { source, kind, options } = await prepareUnderFreeName(library, sourceInput)
-    return { source, input: { kind, ...options, ...runOptions } }
+    return { source, input: { kind, scope: pickScopeChanges(scope, source.scope), ...options, ...runOptions } }
   }
   const options: Partial<CrawlRunOptions> = {
     scope: pickScopeChanges(scope, known.scope),

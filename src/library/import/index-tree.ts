@@ -150,12 +150,8 @@ function listFoundAddresses(active: ActiveTree, { pages, failed }: KnownKeys): F
  */
 async function requeueOrphans(active: ActiveTree): Promise<boolean> {
   const { run, ports } = active
-  const { requeued, settled } = await ports.ledger.requeueOrphanedAliases(
-    run.sourceId,
-    run.crawlId,
-    countedSince(active),
-    false,
-  )
+  const since = countedSince(active)
+  const { requeued, settled } = await ports.ledger.requeueOrphanedAliases(run.sourceId, run.crawlId, since)
   uncountSkipped(active, settled)
   return requeued > 0
 }

@@ -6,6 +6,7 @@ import { REACHES, type Reach } from '../../core/url/scope.ts'
 import { withScheme } from '../../core/url/with-scheme.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
 import { parseRemoteTree, parseStart } from '../crawl/add-source.ts'
+import { DEFAULT_LIMITS } from '../crawl/prepare-start.ts'
 import { CRAWL_TYPES, type CrawlType, hasPlan, RENDERINGS, type Rendering } from '../source.ts'
 import type { CrawlRequest } from './dispatcher.ts'
 
@@ -111,8 +112,10 @@ export const crawlBodySchema: z.ZodType<CrawlBody> = z.object({
     .optional()
     .describe('How far the crawl may go from its start: below its path, on its host, or on all hosts of its domain.'),
   queue: flag.describe('Queues the crawl instead of answering 409 when the crawl limit is reached.'),
-  depth: count(0, 1000).describe('Maximum link depth from the start. Default for a new site: 2.'),
-  maxPages: count(1, 100_000_000).describe('Page limit.'),
+  depth: count(0, 1000).describe(
+    'Maximum link depth from the start, for this crawl only. Pages beyond it stay in the library. Default for a site: 2.',
+  ),
+  maxPages: count(1, 100_000_000).describe('Page limit, for this crawl only. Default: none.'),
   useSitemap: flag.describe('Whether sitemaps are read. Ignored if crawlType is given.'),
   sitemapOnly: flag.describe('Takes addresses from sitemaps only. Ignored if crawlType is given.'),
   concurrency: count(1, 256).describe('Maximum number of concurrent requests; the server may allow fewer.'),
@@ -194,12 +197,14 @@ export function parseCrawlRequest(
   const start = data.startUrl ?? defaultStartUrl
   if (start === '') throw usageError('startUrl: expected an address, got none')
   const address = expandShorthand(start)
-  const href = parseRemoteTree(address) ?? parseStart(address).href
+  const tree = parseRemoteTree(address)
+  const href = tree ?? parseStart(address).href
   const { pacerJitterMinMs: minMs = 0, pacerJitterMaxMs: maxMs = minMs } = data
   if (minMs > maxMs) {
     throw usageError(`pacerJitterMinMs: ${minMs} is more than pacerJitterMaxMs, ${maxMs}`)
   }
-  return { url: href, args: [href, ...writeFlags(data, libraryPath)] }
+  const depth = data.depth ?? (tree === undefined ? DEFAULT_LIMITS.maxDepth : undefined)
+  return { url: href, args: [href, ...writeFlags({ ...data, depth }, libraryPath)] }
 }
 
 function describeFirstIssue(error: z.ZodError): string {

@@ -343,7 +343,7 @@ describe('large sources', () => {
   test('rows that hold a content are found through the index of hashes', async () => {
     const path = newPath()
     await fill(await openSqliteStore(path))
-    const steps = plan(path, RETARGET_DUPLICATES, { source: 1, crawl: 1, withUnseen: 1 })
+    const steps = plan(path, RETARGET_DUPLICATES, { source: 1, crawl: 1 })
     expect(steps.match(/SEARCH h USING INDEX ledger_by_content \(source=\? AND page_hash=\?\)/g)).toHaveLength(2)
     expect(steps).not.toMatch(/SEARCH h USING INDEX ledger_by_key/)
   })

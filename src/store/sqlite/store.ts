@@ -243,11 +243,11 @@ function createVisitLedger(parts: StoreParts): VisitLedger {
     failPending: (sourceId, crawlId, host, reason, pattern) =>
       writeFor(sourceId, crawlId, 0, (source) => frontier.failPending(source, host, reason, pattern)),
     clearDelays: (sourceId, host) => write(() => within(sourceId, 0, (source) => frontier.clearDelays(source, host))),
-    requeue: (sourceId, crawlId, which) =>
-      writeFor(sourceId, crawlId, 0, (source, crawl) => bulkUpdates.requeue(source, crawl.number, which)),
-    requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
+    requeue: (sourceId, crawlId, which, _now, maxDepth = null) =>
+      writeFor(sourceId, crawlId, 0, (source, crawl) => bulkUpdates.requeue(source, crawl.number, which, maxDepth)),
+    requeueOrphanedAliases: (sourceId, crawlId, since) =>
       writeFor(sourceId, crawlId, NOTHING_REQUEUED, (source, crawl) =>
-        bulkUpdates.requeueOrphanedAliases(source, crawl.number, since, withUnseen),
+        bulkUpdates.requeueOrphanedAliases(source, crawl.number, since),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
       write(() => {

@@ -67,11 +67,11 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
   return { word: 'complete', tone, mark: '✓', note, isBusy: false, needsAttention: isNarrow }
 }
 
-/** What a depth limit left out. The depth of a source cannot change, because a later crawl would remove the deeper pages again. */
+/** What a depth limit left out. */
 function describeDepthLimit({ reasons }: SourceItem): string | null {
   const deep = reasons['skipped/max-depth'] ?? 0
   if (deep === 0) return null
-  return `${countOf(deep, 'known address')} beyond the depth limit not read. To include them, remove the source and add it again without one.`
+  return `${countOf(deep, 'known address')} beyond the depth limit not read. A recrawl with a larger depth limit includes them.`
 }
 
 /** Whether a job crawls a source; two versions can have the same start address. */

@@ -43,15 +43,6 @@ export const ROBOTS_COLUMNS = 'origin, fetched_at, type, status, body'
 /** SQL condition for rows whose address comes from a list of the site. */
 export const IS_LISTED: string = `discovery IN (${LIST_DISCOVERIES.map((name) => `'${name}'`).join(', ')})`
 
-/**
- * SQL condition for rows that are requested once more before they count as unlinked: a page that was found by dropping the query of a link,
- * or an address at most one link from the start that holds a page or was skipped with a status below 400. Addresses from lists and from the
- * user are excluded, because every crawl finds them again.
- */
-export const NEEDS_UNLINKED_CHECK: string = `(discovery = 'query-strip' AND page_hash IS NOT NULL
-  OR depth <= 1 AND discovery <> 'manual' AND NOT ${IS_LISTED}
-    AND (page_hash IS NOT NULL OR state = 'skipped' AND status < 400))`
-
 /** The states in which an action is valid, as an SQL list. */
 export function statesFor(action: LedgerAction): string {
   const states = LEDGER_STATES.filter((state) => nextState(state, action) !== undefined)

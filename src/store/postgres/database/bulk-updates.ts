@@ -1,5 +1,5 @@
 import type { RequeueResult, RequeueSelection } from '../../../crawl/ledger.ts'
-import { NEEDS_UNLINKED_CHECK, stateAfter, statesFor, writeReadmission } from '../../common/ledger/ledger-sql.ts'
+import { stateAfter, statesFor, writeReadmission } from '../../common/ledger/ledger-sql.ts'
 import { removeContent } from '../content.ts'
 import type { Sql } from './database.ts'
 
@@ -10,14 +10,13 @@ export interface Removal {
 }
 
 // A page that moved counts as gone only once its target holds a page.
-const isRemovable = (row: string) => `(
+const isProven = (row: string) => `(
     ${row}.proven_crawl = $2 AND (${row}.reason IS NULL OR ${row}.reason NOT IN ('redirect', 'canonical', 'duplicate') OR EXISTS (
       SELECT 1 FROM ledger m WHERE m.source = ${row}.source AND digest_of(m.key) = digest_of(${row}.target)
-        AND m.key = ${row}.target AND m.page_hash IS NOT NULL))
-    OR $3 AND ${row}.crawl IS DISTINCT FROM $2)`
+        AND m.key = ${row}.target AND m.page_hash IS NOT NULL)))`
 
 const holds = (row: string) =>
-  `${row}.source = a.source AND ${row}.page_hash = a.content_hash AND NOT coalesce(${isRemovable(row)}, false)`
+  `${row}.source = a.source AND ${row}.page_hash = a.content_hash AND NOT coalesce(${isProven(row)}, false)`
 const FIND_HOLDER = `SELECT h.key FROM ledger h WHERE ${holds('h')} ORDER BY h.key LIMIT 1`
 const isTarget = (row: string) => `digest_of(${row}.key) = digest_of(a.target) AND ${row}.key = a.target`
 
@@ -28,17 +27,23 @@ export const RETARGET_DUPLICATES: string = `UPDATE ledger AS a SET target = (${F
 
 const REQUEUED: Readonly<Record<RequeueSelection, string>> = {
   pages: 'page_hash IS NOT NULL',
-  unlinked: `${NEEDS_UNLINKED_CHECK} AND crawl IS DISTINCT FROM $2`,
+  unlinked: 'page_hash IS NOT NULL AND crawl IS DISTINCT FROM $2',
   failed: `state = 'failed'`,
 }
 
 /** Makes rows pending again. */
-export function requeue(sql: Sql, source: number, crawl: number, which: RequeueSelection): Promise<number> {
+export function requeue(
+  sql: Sql,
+  source: number,
+  crawl: number,
+  which: RequeueSelection,
+  maxDepth: number | null,
+): Promise<number> {
   return sql.run(
     `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = $2, ${writeReadmission('false')}, is_final = false
-     WHERE source = $1 AND state IN ${statesFor('requeue')}
+     WHERE source = $1 AND state IN ${statesFor('requeue')} AND depth <= coalesce($3, depth)
        AND ${REQUEUED[which]}`,
-    [source, crawl],
+    [source, crawl, maxDepth],
   )
 }
 
@@ -46,32 +51,22 @@ export function requeue(sql: Sql, source: number, crawl: number, which: RequeueS
 export async function requeueOrphanedAliases(
   sql: Sql,
   source: number,
-  { crawl, withUnseen }: Removal,
+  crawl: number,
   since: number,
 ): Promise<RequeueResult> {
-  await sql.run(RETARGET_DUPLICATES, [source, crawl, withUnseen])
-  const orphans = await sql.all<{ id: number; target: number | null; settledAt: number | null }>(
-    `SELECT a.id, t.id AS target, CASE WHEN a.crawl IS NOT DISTINCT FROM $2 THEN a.checked_at END AS "settledAt" FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND ${isTarget('t')}
+  await sql.run(RETARGET_DUPLICATES, [source, crawl])
+  const orphans = await sql.all<{ id: number; settledAt: number | null }>(
+    `SELECT a.id, CASE WHEN a.crawl IS NOT DISTINCT FROM $2 THEN a.checked_at END AS "settledAt" FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND ${isTarget('t')}
        WHERE a.source = $1 AND a.state = 'skipped' AND a.final_crawl IS DISTINCT FROM $2
-         -- A row that this crawl did not see is removable itself, so it is not requeued.
-         AND NOT ($3 AND a.crawl IS DISTINCT FROM $2) AND (
+         AND (
          a.reason = 'duplicate' AND (t.page_hash IS NULL OR a.content_hash IS NULL OR t.page_hash <> a.content_hash
-           OR ${isRemovable('t')})
-         OR a.reason IN ('canonical', 'spelling') AND (t.page_hash IS NULL OR ${isRemovable('t')}) AND NOT coalesce(
+           OR ${isProven('t')})
+         OR a.reason IN ('canonical', 'spelling') AND (t.page_hash IS NULL OR ${isProven('t')}) AND NOT coalesce(
            t.state = 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical', 'spelling') AND EXISTS (
              SELECT 1 FROM ledger o WHERE o.source = t.source AND digest_of(o.key) = digest_of(t.target)
                AND o.key = t.target AND o.page_hash IS NOT NULL), false))`,
-    [source, crawl, withUnseen],
+    [source, crawl],
   )
-  if (withUnseen) {
-    // Targets that a complete crawl did not see count as proven gone, so that other rows may hold their content. Skipped rows keep their
-    // reason.
-    await sql.run(
-      `UPDATE ledger SET proven_crawl = $1, reason = CASE state WHEN 'skipped' THEN reason ELSE 'unlinked' END
-       WHERE id = ANY ($2) AND page_hash IS NOT NULL AND crawl IS DISTINCT FROM $1`,
-      [crawl, orphans.flatMap(({ target }) => target ?? [])],
-    )
-  }
   await sql.run(
     `UPDATE ledger SET state = ${stateAfter('requeue')}, ${writeReadmission('false')}, is_final = true, final_crawl = $1
      WHERE id = ANY ($2)`,
@@ -80,7 +75,7 @@ export async function requeueOrphanedAliases(
   return { requeued: orphans.length, settled: orphans.filter(({ settledAt }) => (settledAt ?? -1) >= since).length }
 }
 
-const REMOVABLE = `l.source = $1 AND l.page_hash IS NOT NULL AND ${isRemovable('l')}`
+const REMOVABLE = `l.source = $1 AND l.page_hash IS NOT NULL AND (${isProven('l')} OR $3 AND l.crawl IS DISTINCT FROM $2)`
 
 /** Counts the removable pages, and all pages. */
 export async function countRemovable(

@@ -83,11 +83,13 @@ export function createVisitLedger(parts: StoreParts): VisitLedger {
       }),
     clearDelays: (sourceId, host) =>
       write(sourceId, undefined, 0, (sql, { source }) => frontier.clearDelays(sql, source, host)),
-    requeue: (sourceId, crawlId, which) =>
-      writeFor(sourceId, crawlId, 0, (sql, source, { number }) => bulkUpdates.requeue(sql, source, number, which)),
-    requeueOrphanedAliases: (sourceId, crawlId, since, withUnseen = false) =>
-      writeFor(sourceId, crawlId, NOTHING_REQUEUED, (sql, source, { number: crawl }) =>
-        bulkUpdates.requeueOrphanedAliases(sql, source, { crawl, withUnseen }, since),
+    requeue: (sourceId, crawlId, which, _now, maxDepth = null) =>
+      writeFor(sourceId, crawlId, 0, (sql, source, { number }) =>
+        bulkUpdates.requeue(sql, source, number, which, maxDepth),
+      ),
+    requeueOrphanedAliases: (sourceId, crawlId, since) =>
+      writeFor(sourceId, crawlId, NOTHING_REQUEUED, (sql, source, { number }) =>
+        bulkUpdates.requeueOrphanedAliases(sql, source, number, since),
       ),
     countRemovable: (sourceId, crawlId, withUnseen) =>
       db.transaction(async (sql) => {

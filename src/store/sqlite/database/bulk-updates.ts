@@ -1,12 +1,12 @@
 import type { RequeueResult, RequeueSelection } from '../../../crawl/ledger.ts'
-import { NEEDS_UNLINKED_CHECK, stateAfter, statesFor, writeReadmission } from '../../common/ledger/ledger-sql.ts'
+import { stateAfter, statesFor, writeReadmission } from '../../common/ledger/ledger-sql.ts'
 import type { ContentWriter } from '../content.ts'
 import type { Database } from './database.ts'
 
 /** Bulk changes of rows. Everything that writes runs inside the caller's transaction. */
 export interface BulkUpdates {
-  requeue(source: number, crawl: number, which: RequeueSelection): number
-  requeueOrphanedAliases(source: number, crawl: number, since: number, withUnseen: boolean): RequeueResult
+  requeue(source: number, crawl: number, which: RequeueSelection, maxDepth: number | null): number
+  requeueOrphanedAliases(source: number, crawl: number, since: number): RequeueResult
   countRemovable(source: number, crawl: number, withUnseen: boolean): { removable: number; pages: number }
   /** Rows whose pages are to be removed. */
   listRemovable(source: number, crawl: number, withUnseen: boolean): number[]
@@ -17,13 +17,12 @@ export interface BulkUpdates {
 }
 
 // A page that moved counts as gone only once its target holds a page.
-const isRemovable = (row: string) => `(
+const isProven = (row: string) => `(
     ${row}.proven_crawl = @crawl AND (${row}.reason IS NULL OR ${row}.reason NOT IN ('redirect', 'canonical', 'duplicate') OR EXISTS (
-      SELECT 1 FROM ledger m WHERE m.source = ${row}.source AND m.key = ${row}.target AND m.page_hash IS NOT NULL))
-    OR @withUnseen AND ${row}.crawl IS NOT @crawl)`
+      SELECT 1 FROM ledger m WHERE m.source = ${row}.source AND m.key = ${row}.target AND m.page_hash IS NOT NULL)))`
 
 const holds = (row: string) =>
-  `${row}.source = a.source AND ${row}.page_hash = a.content_hash AND NOT ifnull(${isRemovable(row)}, 0)`
+  `${row}.source = a.source AND ${row}.page_hash = a.content_hash AND NOT ifnull(${isProven(row)}, 0)`
 // The `+` keeps SQLite from scanning the whole source in key order for each row.
 const findHolder = `SELECT h.key FROM ledger h WHERE ${holds('h')} ORDER BY +h.key LIMIT 1`
 
@@ -32,54 +31,43 @@ export const RETARGET_DUPLICATES: string = `UPDATE ledger AS a SET target = (${f
      WHERE a.source = @source AND a.state = 'skipped' AND a.reason = 'duplicate' AND EXISTS (${findHolder})
        AND NOT EXISTS (SELECT 1 FROM ledger t WHERE t.key = a.target AND ${holds('t')})`
 
-/** The parameters of {@link isRemovable}. */
+type OfCrawl = [{ source: number; crawl: number }]
 type Removable = [{ source: number; crawl: number; withUnseen: 0 | 1 }]
 
 /** Creates the statements for bulk changes. */
 export function createBulkUpdates(db: Database, content: ContentWriter): BulkUpdates {
   const requeueWhere = (where: string) =>
-    db.prepare<[{ source: number; crawl: number }]>(
+    db.prepare<[{ source: number; crawl: number; maxDepth: number | null }]>(
       `UPDATE ledger SET state = ${stateAfter('requeue')}, crawl = @crawl, ${writeReadmission('0')}, is_final = 0
-       WHERE source = @source AND state IN ${statesFor('requeue')} AND ${where}`,
+       WHERE source = @source AND state IN ${statesFor('requeue')} AND depth <= ifnull(@maxDepth, depth) AND ${where}`,
     )
   const requeues = {
     pages: requeueWhere('page_hash IS NOT NULL'),
-    unlinked: requeueWhere(`${NEEDS_UNLINKED_CHECK} AND crawl IS NOT @crawl`),
+    unlinked: requeueWhere('page_hash IS NOT NULL AND crawl IS NOT @crawl'),
     failed: requeueWhere(`state = 'failed'`),
   }
 
-  const retarget = db.prepare<Removable>(RETARGET_DUPLICATES)
-  const selectOrphans = db.prepare<Removable, { id: number; target: number | null; settledAt: number | null }>(
-    `SELECT a.id, t.id AS target, CASE WHEN a.crawl IS @crawl THEN a.checked_at END AS settledAt FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND t.key = a.target
+  const retarget = db.prepare<OfCrawl>(RETARGET_DUPLICATES)
+  const selectOrphans = db.prepare<OfCrawl, { id: number; settledAt: number | null }>(
+    `SELECT a.id, CASE WHEN a.crawl IS @crawl THEN a.checked_at END AS settledAt FROM ledger a LEFT JOIN ledger t ON t.source = a.source AND t.key = a.target
        WHERE a.source = @source AND a.state = 'skipped' AND a.final_crawl IS NOT @crawl
-         -- A row that this crawl did not see is removable itself, so it is not requeued.
-         AND NOT (@withUnseen AND a.crawl IS NOT @crawl) AND (
+         AND (
          a.reason = 'duplicate' AND (t.page_hash IS NULL OR a.content_hash IS NULL OR t.page_hash <> a.content_hash
-           OR ${isRemovable('t')})
-         OR a.reason IN ('canonical', 'spelling') AND (t.page_hash IS NULL OR ${isRemovable('t')}) AND NOT (
+           OR ${isProven('t')})
+         OR a.reason IN ('canonical', 'spelling') AND (t.page_hash IS NULL OR ${isProven('t')}) AND NOT (
            t.state IS 'skipped' AND t.reason IN ('duplicate', 'redirect', 'canonical', 'spelling') AND EXISTS (
              SELECT 1 FROM ledger o WHERE o.source = t.source AND o.key = t.target AND o.page_hash IS NOT NULL)))`,
-  )
-  // A target that a complete crawl did not see counts as proven gone, so that other rows may hold its content. Skipped rows keep their
-  // reason.
-  const proveUnseen = db.prepare<[number, number, number]>(
-    `UPDATE ledger SET proven_crawl = ?, reason = CASE state WHEN 'skipped' THEN reason ELSE 'unlinked' END
-     WHERE id = ? AND page_hash IS NOT NULL AND crawl IS NOT ?`,
   )
   const requeueFinal = db.prepare<[number, number]>(
     `UPDATE ledger SET state = ${stateAfter('requeue')}, ${writeReadmission('0')}, is_final = 1, final_crawl = ? WHERE id = ?`,
   )
 
   return {
-    requeue: (source, crawl, which) => requeues[which].run({ source, crawl }).changes,
-    requeueOrphanedAliases: (source, crawl, since, withUnseen) => {
-      const parameters = { source, crawl, withUnseen: withUnseen ? 1 : 0 } as const
-      retarget.run(parameters)
-      const orphans = selectOrphans.all(parameters)
-      for (const { id, target } of orphans) {
-        if (withUnseen && target !== null) proveUnseen.run(crawl, target, crawl)
-        requeueFinal.run(crawl, id)
-      }
+    requeue: (source, crawl, which, maxDepth) => requeues[which].run({ source, crawl, maxDepth }).changes,
+    requeueOrphanedAliases: (source, crawl, since) => {
+      retarget.run({ source, crawl })
+      const orphans = selectOrphans.all({ source, crawl })
+      for (const { id } of orphans) requeueFinal.run(crawl, id)
       return { requeued: orphans.length, settled: orphans.filter(({ settledAt }) => (settledAt ?? -1) >= since).length }
     },
     ...createRemoval(db, content),
@@ -91,7 +79,7 @@ function createRemoval(
   db: Database,
   content: ContentWriter,
 ): Pick<BulkUpdates, 'countRemovable' | 'listRemovable' | 'remove' | 'markFailedGone'> {
-  const removable = `l.source = @source AND l.page_hash IS NOT NULL AND ${isRemovable('l')}`
+  const removable = `l.source = @source AND l.page_hash IS NOT NULL AND (${isProven('l')} OR @withUnseen AND l.crawl IS NOT @crawl)`
   const countRemovableRows = db.prepare<Removable, number>(`SELECT count(*) FROM ledger l WHERE ${removable}`).pluck()
   const countPages = db
     .prepare<[number], number>('SELECT count(*) FROM ledger WHERE source = ? AND page_hash IS NOT NULL')
