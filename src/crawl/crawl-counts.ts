@@ -30,6 +30,8 @@ export class CrawlCounts implements RunCounts {
   keptByCap = 0
   /** Why a missing address proves nothing in this run, as text; null while everything could be checked. */
   incomplete: string | null = null
+  /** What is wrong with the lists of the site, in words. */
+  readonly listFaults: string[] = []
   /** Requests that `takeRequests` has already reported. */
   #reportedRequests = 0
 

@@ -169,6 +169,8 @@ export interface CrawlSummary {
   readonly parked: readonly { readonly host: string; readonly detail: string }[]
   /** Why a missing address proves nothing in this run, as text. */
   readonly incomplete: string | null
+  /** What is wrong with the lists of the site, in words. @default nothing */
+  readonly listFaults?: readonly string[]
   /** Addresses found but not recorded, because the source has reached its maximum number of rows. */
   readonly overflow: number
   /** New addresses that a refresh found and did not fetch. */

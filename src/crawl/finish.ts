@@ -10,6 +10,9 @@ import type { CrawlPorts, CrawlRun } from './run.ts'
 import { countFailures } from './run-counts.ts'
 import type { ProcessCounts } from './sharing.ts'
 
+/** A site may have thousands of broken sitemaps. */
+const MAX_LIST_FAULTS = 10
+
 /** Ends a crawl: removes the pages proven gone, within the allowed loss, and returns the summary. */
 export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
   const { run, ports, counts, site, lists, requests } = active
@@ -55,6 +58,7 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     ...(await describeCap(counts, ports.ledger, ledger)),
     ...(wider === undefined ? {} : { wider }),
     incomplete: await findIncompleteReason(active),
+    listFaults: counts.listFaults.slice(0, MAX_LIST_FAULTS),
     elapsedMs: ports.clock.now() - counts.startedAt,
     problem,
     uselessReason,

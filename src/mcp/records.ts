@@ -47,6 +47,7 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     unread,
     shortfall,
     wider,
+    listFaults,
     documentation,
     pending,
     needsRendering,
@@ -67,6 +68,7 @@ export function reportRecord(report: CrawlReport): Record<string, unknown> {
     partial: shortfall === null ? null : writeShortfall(shortfall),
     needsRendering,
     widerScope: wider === null ? null : widerRecord(source, wider),
+    ...(listFaults.length > 0 && { listFaults: [...listFaults] }),
     ...(documentation.length > 0 && { documentation: [...documentation] }),
   }
 }

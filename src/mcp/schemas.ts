@@ -123,5 +123,6 @@ export const CRAWL_REPORT: z.ZodObject = z.object({
       allowPatterns: z.array(z.string()),
     }),
   ),
+  listFaults: unlisted(z.array(z.string()).optional()),
   documentation: unlisted(z.array(z.string()).optional()),
 })

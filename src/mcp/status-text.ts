@@ -12,7 +12,7 @@ import { writeUnrendered } from './unrendered-pages.ts'
 
 /** The status of a crawl: its progress while it runs, otherwise its result. */
 export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): string {
-  const { source, status, shortfall, isRunning } = report
+  const { source, status, shortfall, isRunning, listFaults } = report
   return [
     // Without this line, an agent would take the indexed part for the whole.
     ...(shortfall === null ? [] : [writePartial(source, shortfall, isReadOnly)]),
@@ -21,6 +21,7 @@ export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): strin
     ...writeDocumentation(report, isReadOnly),
     `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
     `Status: ${status}`,
+    ...listFaults.map((fault) => `List: ${oneLine(fault)}`),
     ...(isRunning ? writeActive(report) : writeFinished(report)),
   ].join('\n')
 }

@@ -1,4 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { statusRecord, writeStatus } from '../../src/cli/text/status-text.ts'
+import { sourceRecord } from '../../src/http/records/source-records.ts'
+import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
+import { describeCrawl } from '../../src/library/sources/describe-crawl.ts'
+import { describeSource } from '../../src/library/sources/describe-source.ts'
+import { reportRecord } from '../../src/mcp/records.ts'
+import { writeCrawlStatus } from '../../src/mcp/status-text.ts'
+import type { SourceItem } from '../../web/dashboard/api.ts'
+import { describeSourceState } from '../../web/dashboard/sources/source-state.ts'
 import type { Crawled } from './crawl.ts'
 import { createCrawlFixture, openTestSite, statesOf } from './crawl.ts'
 import { page, redirect, text } from './site.ts'
@@ -122,17 +131,64 @@ describe('llms.txt', () => {
   })
 
   test.each([
-    ['sent as HTML', { body: html('Not found', ['/nonsense']) }],
-    ['HTML sent as text', text(html('Not found', ['/nonsense']))],
-    ['a list without a heading', text('- [Nonsense](/nonsense)\n')],
-    ['a heading without a list', text('# Site\n\nNothing here. [Nonsense](/nonsense)\n')],
-    ['empty', text('')],
-    ['binary', text('# Site\0\n\n- [Nonsense](/nonsense)\n')],
-  ])('an invalid llms.txt (%s) is refused and changes nothing', async (_, answer) => {
-    const { crawl } = await createCrawlFixture({ '/': html('Home', ['/a']), '/a': html('A'), '/llms.txt': answer })
+    ['sent as HTML', { body: html('Not found', ['/nonsense']) }, undefined],
+    ['HTML sent as text', text(html('Not found', ['/nonsense'])), undefined],
+    ['a heading without a list', text('# Site\n\nNothing here. [Nonsense](/nonsense)\n'), 'no list of links'],
+    ['empty', text(''), 'empty'],
+    ['binary', text('# Site\0\n\n- [Nonsense](/nonsense)\n'), 'not text'],
+  ])('an invalid llms.txt (%s) is refused and changes nothing', async (_, answer, fault) => {
+    const { site, crawl } = await createCrawlFixture({
+      '/': html('Home', ['/a']),
+      '/a': html('A'),
+      '/llms.txt': answer,
+    })
     const crawled = await crawl()
     expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
     expect(crawled.summary.incomplete).toBeNull()
+    expect(crawled.summary.listFaults).toEqual(fault === undefined ? [] : [`${site.origin}/llms.txt: ${fault}`])
+  })
+
+  test('an llms.txt without a title is read, and what is wrong with lists is shown until the next run', async () => {
+    const { site, crawl, library, source } = await createCrawlFixture({
+      '/': html('Home'),
+      '/a': html('A'),
+      '/llms.txt': text('## Docs\n\n- [A](/a): the first\n'),
+      '/sitemap.xml': text('<urlset><url><loc>/a</loc>', 'application/xml'),
+      '/robots.txt': text('Sitemap: /lost.xml\n'),
+    })
+    const crawled = await crawl()
+    expect(statesOf(crawled)).toEqual({ '/': 'indexed', '/a': 'indexed' })
+    const faults = [
+      `${site.origin}/llms.txt: no first-level heading (1 link read)`,
+      `${site.origin}/lost.xml: status 404`,
+    ]
+    const readFaults = async () => {
+      const about = await describeSource(library, source, 0)
+      const report = await describeCrawl(library, createJobs(library), source, 0)
+      const now = library.clock.now()
+      const item = JSON.parse(JSON.stringify(sourceRecord(about))) as SourceItem
+      return {
+        cli: writeStatus(about, (verb) => verb, now)
+          .split('\n')
+          .filter((line) => line.startsWith('List: ')),
+        json: statusRecord(about, now)['list_faults'],
+        mcp: writeCrawlStatus(report)
+          .split('\n')
+          .filter((line) => line.startsWith('List: ')),
+        structured: reportRecord(report)['listFaults'],
+        dashboard: describeSourceState(item, []).note,
+      }
+    }
+    const lines = faults.map((fault) => `List: ${fault}`)
+    expect(await readFaults()).toEqual({
+      cli: lines,
+      json: faults,
+      mcp: lines,
+      structured: faults,
+      dashboard: faults.map((fault) => `List ${fault}.`).join(' '),
+    })
+    await crawl({ kind: 'refresh' })
+    expect(await readFaults()).toEqual({ cli: [], json: [], mcp: [], structured: undefined, dashboard: null })
   })
 
   test('llms.txt can have relative links, several on a line, and the same page twice', async () => {

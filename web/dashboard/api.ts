@@ -259,7 +259,7 @@ export interface SourceItem {
   /** The last crawl; null before the first one. */
   readonly crawl: {
     readonly state: 'running' | 'completed' | 'gate' | 'failed' | 'cancelled'
-    readonly summary: { readonly problem: string | null } | null
+    readonly summary: { readonly problem: string | null; readonly listFaults?: readonly string[] } | null
   } | null
 }
 

@@ -42,6 +42,7 @@ export function writeStatus(
     ...writeReadSettings(source),
     ...listSchedule(description, now).map((words) => `Refresh: ${words}`),
     ...(coverage === null ? [] : [writeHubCoverage(coverage)]),
+    ...(description.crawl?.summary?.listFaults ?? []).map((fault) => `List: ${printableLine(fault)}`),
     ...(description.isRunning ? writeRunning(description, now) : writeFinished(description, now)),
   ].join('\n')
 }
@@ -279,6 +280,7 @@ export function statusRecord(
     capped_at: crawl?.summary?.cappedAt ?? null,
     partial: partialRecord(shortfall),
     wider_scope: description.wider,
+    list_faults: crawl?.summary?.listFaults ?? [],
     documentation: description.documentation,
     understood:
       coverage === null

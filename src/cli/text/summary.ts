@@ -93,7 +93,7 @@ function writeRun(summary: CrawlSummary, rate: number): string {
 
 function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const { source, summary, finalStartUrl, documentation } = result
-  const { ledger, end, wider, withheld, incomplete, overflow } = summary
+  const { ledger, end, wider, withheld, incomplete, overflow, listFaults = [] } = summary
   const lines: string[] = []
   if (wider !== undefined) lines.push(writeWidenAdvice(source, wider, hint))
   lines.push(...writeDocumentationAdvice(source, documentation, hint))
@@ -116,6 +116,7 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   if (incomplete !== null && summary.kind === 'recrawl') {
     lines.push(`missing pages were kept, because ${printableLine(incomplete)}`)
   }
+  lines.push(...listFaults.map(printableLine))
   if (isOutsideStart(source.url, finalStartUrl))
     lines.push(`the start redirects to ${printableLine(finalStartUrl)}; that address was crawled`)
   return lines
@@ -262,6 +263,7 @@ export function summaryRecord(result: CrawlResult): Record<string, unknown> {
     problem: summary.problem,
     capped_at: summary.cappedAt,
     incomplete: summary.incomplete,
+    list_faults: summary.listFaults ?? [],
     overflow: summary.overflow,
     ...(wider === undefined ? {} : { wider_scope: wider }),
     ...(documentation.length === 0 ? {} : { documentation }),

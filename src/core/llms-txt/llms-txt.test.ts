@@ -107,11 +107,15 @@ test('links outside the web are left out', () => {
 })
 
 test('headings and links in code are ignored', () => {
-  expect(parseLlmsTxt('```\n# Title\n- [a](/a)\n```\n- [b](/b)', URL_HERE)).toEqual({
-    type: 'none',
-    reason: 'no-heading',
+  expect(parseLlmsTxt('```\n# Title\n- [a](/a)\n```\n- [b](/b)', URL_HERE)).toMatchObject({
+    projectName: null,
+    links: [{ url: 'https://example.com/b' }],
   })
   expect(links('```md\n- [a](/a)\n```\n- [b](/b)')).toEqual(['https://example.com/b'])
+})
+
+test.each(['- [a](/a)', '## Only\n- [a](/a)', '#NoSpace\n- [a](/a)'])('%j needs no title', (text) => {
+  expect(parseLlmsTxt(text, URL_HERE)).toMatchObject({ projectName: null, links: [{ url: 'https://example.com/a' }] })
 })
 
 test('an underlined title is accepted', () => {
@@ -125,8 +129,6 @@ describe('parseLlmsTxt', () => {
     ['# A\n- [a](/a)\0', 'binary'],
     ['\n<!DOCTYPE html>\n<h1># A</h1>\n- [a](/a)', 'html'],
     ['<!-- note --> <html>\n# A\n- [a](/a)', 'html'],
-    ['## Only\n- [a](/a)', 'no-heading'],
-    ['#NoSpace\n- [a](/a)', 'no-heading'],
     ['# A\nWords and [a](/a).', 'no-links'],
     ['# A\n- [a](mailto:x)', 'no-links'],
     ['# A\n- plain', 'no-links'],

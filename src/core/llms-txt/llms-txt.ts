@@ -5,8 +5,8 @@ import { type InlineLink, isHtml, markFences, readHeading, scanLinks } from './s
 /** The content of an llms.txt. */
 export interface LlmsTxt {
   readonly type: 'llms-txt'
-  /** The first heading of the file. */
-  readonly projectName: string
+  /** The first heading of the first level; null if there is none. */
+  readonly projectName: string | null
   /** The quotation below the first heading; null if there is none. */
   readonly summary: string | null
   /** Headings of the second level, in order. */
@@ -29,15 +29,15 @@ export interface LlmsLink {
 /** A text that is not an llms.txt, and the reason. */
 export interface NoLlmsTxt {
   readonly type: 'none'
-  readonly reason: 'empty' | 'binary' | 'html' | 'no-heading' | 'no-links'
+  readonly reason: 'empty' | 'binary' | 'html' | 'no-links'
 }
 
 const MAX_URL = 2000
 const ITEM = /^\s*[-*+]\s+/
 
 /**
- * Parses an llms.txt found at `url`: a heading of the first level, and list items with web links. Code fences are ignored. A link may have
- * a description after it, and a line several links.
+ * Parses an llms.txt found at `url` line by line: headings, and list items with web links. Code fences are ignored. A link may have a
+ * description after it, and a line several links.
  */
 export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
   const problem = findMarkdownProblem(text)
@@ -47,14 +47,14 @@ export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
   const sections: string[] = []
   const links: LlmsLink[] = []
   const quote: string[] = []
-  let projectName: string | undefined
+  let projectName: string | null = null
   let section: string | null = null
   let isBelowTitle = false
   for (const [i, line] of lines.entries()) {
     if (fences[i] === true || isBlank(line)) continue
     const heading = readHeading(line) ?? readUnderlined(line, lines[i + 1])
     if (heading !== undefined) {
-      isBelowTitle = heading.level === 1 && projectName === undefined
+      isBelowTitle = heading.level === 1 && projectName === null
       const name = plainText(heading.text)
       if (heading.level === 1) projectName ??= name
       if (heading.level === 2) sections.push(name)
@@ -68,7 +68,6 @@ export function parseLlmsTxt(text: string, url: string): LlmsTxt | NoLlmsTxt {
       quote.push(line.replace(/^ {0,3}> ?/, '').trim())
     }
   }
-  if (projectName === undefined) return { type: 'none', reason: 'no-heading' }
   if (links.length === 0) return { type: 'none', reason: 'no-links' }
   const summary = quote.join(' ').trim()
   return { type: 'llms-txt', projectName, summary: summary === '' ? null : summary, sections, links }

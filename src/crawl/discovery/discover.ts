@@ -114,8 +114,9 @@ async function checkDoubts(
 
 /** Reports the requests for a list. A list without any response makes the crawl incomplete; a missing list does not. */
 function report(active: ListingCrawl, discovery: Discovery, tried: readonly Attempt[], found: number): void {
-  for (const { url, detail, isAnswered } of tried) {
+  for (const { url, detail, isAnswered, fault } of tried) {
     active.events.push({ type: 'discovery', discovery, url, found: url === tried.at(-1)?.url ? found : 0, detail })
+    if (fault !== null) active.counts.listFaults.push(`${url}: ${fault}`)
     if (!isAnswered) active.counts.incomplete ??= `${url} could not be read (${detail})`
   }
 }
@@ -384,6 +385,7 @@ async function offerSitemaps(active: ListingCrawl): Promise<void> {
     }
     for (const { url, detail, isAnswered } of failed) {
       active.events.push({ type: 'discovery', discovery: 'sitemap', url, found: 0, detail })
+      active.counts.listFaults.push(`${url}: ${detail}`)
       if (!isAnswered) active.counts.incomplete ??= `${url} could not be read (${detail})`
     }
     await checkDoubts(active, 'sitemap', doubtful, settled)

@@ -30,7 +30,14 @@ test('prefers llms.txt in the folder of the start to the one at the root', async
   })
   expect(hit?.llmsTxt.links.map(({ url }) => url)).toEqual(['https://e.com/docs/a'])
   expect(tried).toEqual([
-    { url: 'https://e.com/docs/llms.txt', place: 'folder', detail: '1 links', isAnswered: true, isProof: true },
+    {
+      url: 'https://e.com/docs/llms.txt',
+      place: 'folder',
+      detail: '1 link',
+      isAnswered: true,
+      fault: null,
+      isProof: true,
+    },
   ])
   expect(requested).toEqual(['https://e.com/docs/llms.txt'])
 })
@@ -45,7 +52,16 @@ test('requests llms.txt once when the folder of the start is the root', async ()
   const { requested, fetchResource } = createSite({})
   expect(await findLlmsTxt({ startUrl: 'https://e.com/start', manualUrl: null, fetchResource })).toEqual({
     hit: null,
-    tried: [{ url: 'https://e.com/llms.txt', place: 'folder', detail: 'status 404', isAnswered: true, isProof: true }],
+    tried: [
+      {
+        url: 'https://e.com/llms.txt',
+        place: 'folder',
+        detail: 'status 404',
+        isAnswered: true,
+        fault: null,
+        isProof: true,
+      },
+    ],
   })
   expect(requested).toEqual(['https://e.com/llms.txt'])
 })
@@ -62,7 +78,7 @@ test('tries the address given by the user first, then the other locations', asyn
   const wrong = createSite({ [manualUrl]: 'words', 'https://e.com/llms.txt': INDEX })
   const { hit, tried } = await findLlmsTxt({ startUrl, manualUrl, fetchResource: wrong.fetchResource })
   expect(hit).toMatchObject({ place: 'root' })
-  expect(tried.map(({ detail }) => detail)).toEqual(['no first-level heading', 'status 404', '1 links'])
+  expect(tried.map(({ detail }) => detail)).toEqual(['no list of links', 'status 404', '1 link'])
 })
 
 test('refuses an HTML page by its type and by its content', async () => {
@@ -72,6 +88,7 @@ test('refuses an HTML page by its type and by its content', async () => {
   })
   const { hit, tried } = await findLlmsTxt({ startUrl: 'https://e.com/docs/x', manualUrl: null, fetchResource })
   expect(hit).toBe(null)
+  expect(tried.map(({ fault }) => fault)).toEqual([null, null])
   expect(tried.map(({ detail }) => detail)).toEqual(['sent as text/html; charset=utf-8', 'an HTML page'])
   expect(tried.map(({ isProof }) => isProof)).toEqual([false, false])
 })
@@ -117,6 +134,7 @@ test('reports a failure with its reason and detail', async () => {
       place: 'folder',
       detail: 'timeout: after 10 s',
       isAnswered: false,
+      fault: 'timeout: after 10 s',
       isProof: false,
     },
   ])

@@ -1,6 +1,7 @@
 import { decodePlain } from '../../core/extract/decode-html.ts'
 import { resolveHttp } from '../../core/extract/resolve.ts'
 import { findMarkdownProblem, isLinkIndex, type LlmsTxt, parseLlmsTxt } from '../../core/llms-txt/llms-txt.ts'
+import { countOf } from '../../core/text/count.ts'
 import { isDefinitive, isProvenMissing, type Resource, type ResourceFetcher } from '../resource.ts'
 
 /** Searched locations: an address from the user, the folder of the start, and the root of the site. */
@@ -13,6 +14,8 @@ export interface Attempt {
   readonly detail: string
   /** Whether the server responded, even if only that the file does not exist. */
   readonly isAnswered: boolean
+  /** What is wrong with the file, in words; null if nothing is, or if there is no such file and the user named none. */
+  readonly fault: string | null
   /** Whether the content of the file is now known: it was read, or it does not exist (404, 410). */
   readonly isProof: boolean
 }
@@ -57,9 +60,10 @@ export async function findLlmsTxt(
   return search({ ...options, validatorsOf: async () => undefined }, 'llms.txt', MAX_LLMS_TXT_BYTES, (text, url) => {
     if (text === null) return { problem: PROBLEMS.empty }
     const llmsTxt = parseLlmsTxt(text, url)
-    return llmsTxt.type === 'none'
-      ? { problem: PROBLEMS[llmsTxt.reason] }
-      : { value: { llmsTxt }, detail: `${llmsTxt.links.length} links` }
+    if (llmsTxt.type === 'none') return { problem: PROBLEMS[llmsTxt.reason], isPage: llmsTxt.reason === 'html' }
+    const detail = countOf(llmsTxt.links.length, 'link')
+    const fault = llmsTxt.projectName === null ? `no first-level heading (${detail} read)` : null
+    return { value: { llmsTxt }, detail, fault }
   })
 }
 
@@ -73,7 +77,7 @@ export async function findLlmsFull(
   return search<{ readonly text: string | null }>(options, 'llms-full.txt', MAX_LLMS_FULL_BYTES, (text) => {
     if (text === null) return { value: { text }, detail: 'unchanged' }
     const problem = findMarkdownProblem(text)
-    if (problem !== undefined) return { problem: PROBLEMS[problem] }
+    if (problem !== undefined) return { problem: PROBLEMS[problem], isPage: problem === 'html' }
     if (isLinkIndex(text)) return { problem: 'a list of links, not their content' }
     return { value: { text }, detail: `${text.length} characters` }
   })
@@ -83,11 +87,13 @@ const PROBLEMS = {
   empty: 'empty',
   binary: 'not text',
   html: 'an HTML page',
-  'no-heading': 'no first-level heading',
   'no-links': 'no list of links',
 } as const
 
-type Reading<T> = { readonly problem: string } | { readonly value: T; readonly detail: string }
+/** `isPage` says that a page was sent instead of a missing file. */
+type Reading<T> =
+  | { readonly problem: string; readonly isPage?: boolean }
+  | { readonly value: T; readonly detail: string; readonly fault?: string | null }
 
 async function search<T>(
   options: LlmsSearchOptions,
@@ -103,10 +109,13 @@ async function search<T>(
     const reading = readResource(resource, read)
     const isAnswered = isDefinitive(resource)
     if ('problem' in reading) {
-      tried.push({ url, place, detail: reading.problem, isAnswered, isProof: isProvenMissing(resource) })
+      const isMissing = resource.type === 'found' ? reading.isPage === true : isAnswered
+      const isNamed = place === 'manual' && name === 'llms.txt'
+      const fault = isMissing && !isNamed ? null : reading.problem
+      tried.push({ url, place, detail: reading.problem, isAnswered, fault, isProof: isProvenMissing(resource) })
       continue
     }
-    tried.push({ url, place, detail: reading.detail, isAnswered, isProof: true })
+    tried.push({ url, place, detail: reading.detail, isAnswered, fault: reading.fault ?? null, isProof: true })
     const found = resource.type === 'found' ? resource : { url, ...known }
     const { etag = null, lastModified = null } = found
     return { hit: { ...reading.value, etag, lastModified, url: found.url, place }, tried }
@@ -119,7 +128,8 @@ function readResource<T>(resource: Resource, read: (text: string | null, url: st
   if (resource.type !== 'found') return { problem: describeFailure(resource) }
   const { url, snapshot } = resource
   const type = snapshot.headers?.['content-type'] ?? ''
-  if (/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type)) return { problem: `sent as ${type.trim()}` }
+  if (/^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(type))
+    return { problem: `sent as ${type.trim()}`, isPage: true }
   const text = decodePlain(snapshot.body, type)
   return hasMoreLines(text, MAX_LINES) ? { problem: `more than ${MAX_LINES} lines` } : read(text, url)
 }

@@ -55,6 +55,8 @@ export interface CrawlReport {
   readonly shortfall: Shortfall | null
   /** A wider scope that the source probably needs; null if the current one fits. */
   readonly wider: WiderScope | null
+  /** What was wrong with the lists of the site, in words. */
+  readonly listFaults: readonly string[]
   /** Addresses of documentation to offer; see {@link SourceDescription}. */
   readonly documentation: readonly string[]
   /** Addresses still to be visited. */
@@ -94,6 +96,7 @@ export async function describeCrawl(
     unread: crawl?.summary?.unread ?? 0,
     shortfall: isLast ? description.shortfall : null,
     wider: crawl?.summary?.wider ?? null,
+    listFaults: crawl?.summary?.listFaults ?? [],
     documentation: description.documentation,
     pending: balance.pending,
     needsRendering: description.reasons['failed/needs-rendering'] ?? 0,
@@ -166,6 +169,7 @@ async function describeJob(
     unread: 0,
     shortfall: null,
     wider: null,
+    listFaults: [],
     documentation: [],
     needsRendering: 0,
     pending,

@@ -56,7 +56,8 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
   const advice = widerScope?.advice ?? (documentation[0] && `add ${documentation[0]}`)
   const failed = balance.failed === 0 ? null : `${countOf(balance.failed, 'address')} could not be read.`
   const deep = describeDepthLimit(item)
-  const note = advice === undefined ? (deep ?? failed) : `${writeSentence(advice)}`
+  const first = advice === undefined ? (deep ?? failed) : writeSentence(advice)
+  const note = [first, ...listFaults(item)].filter((sentence) => sentence !== null).join(' ') || null
   if (status === 'PENDING') {
     return { word: 'never crawled', tone: 'quiet', mark: '○', note, isBusy: false, needsAttention: true }
   }
@@ -74,6 +75,11 @@ function describeDepthLimit({ reasons }: SourceItem): string | null {
   return `${countOf(deep, 'known address')} beyond the depth limit not read. A recrawl with a larger depth limit includes them.`
 }
 
+/** What was wrong with the lists of the site in the last crawl, as sentences. */
+function listFaults({ crawl }: SourceItem): string[] {
+  return (crawl?.summary?.listFaults ?? []).map((fault) => writeSentence(`list ${fault}`))
+}
+
 /** Whether a job crawls a source; two versions can have the same start address. */
 function isJobOf(job: CrawlItem, { id, url }: SourceItem): boolean {
   return job.sourceId === null ? job.url === url : job.sourceId === id
@@ -89,6 +95,7 @@ function describePartial(item: SourceItem, partial: NonNullable<SourceItem['part
     ...(item.isInterrupted || pending > 0 ? [writeInterruption(item, pending)] : []),
     ...(failed > 0 ? [`${countOf(failed, 'address')} could not be read.`] : []),
     ...(deep === null ? [] : [deep]),
+    ...listFaults(item),
   ]
   const isCapped = unread > 0
   const word = isCapped ? 'page limit' : 'partial'
