@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Grammars } from './core/chunk/code-grammars.ts'
 import { PharosError, usageError } from './core/errors.ts'
@@ -223,7 +224,7 @@ function openTrees(
     readDocument: reader.readDocument,
     openGrammars: options.openGrammars ?? openBundledGrammars,
     maxFileBytes: options.maxFileBytes ?? DEFAULT_LIMITS.maxFileBytes,
-    exclude: [...(isPostgres(options.path) ? [] : listLibraryFiles(options.path)), ...(options.exclude ?? [])],
+    exclude: [...listOwnFiles(options.path), ...(options.exclude ?? [])],
     registries,
     ...withoutUndefined({ maxArchiveBytes: options.maxArchiveBytes, git: options.git }),
     // Loaded with the first download of an archive, package or repository.
@@ -307,6 +308,12 @@ function createLazyResource<T extends { close(): Promise<void> }>(open: () => Pr
 async function openBundledGrammars(): Promise<Grammars> {
   const { openBundledGrammars: open } = await import('./ingest/grammars.ts')
   return open()
+}
+
+/** The files of a library in a file, also by their real paths, which readers of folders use. */
+function listOwnFiles(path: string): string[] {
+  if (isPostgres(path)) return []
+  return [path, ...(existsSync(path) ? [realpathSync.native(path)] : [])].flatMap(listLibraryFiles)
 }
 
 /** Folder for imports of a library in a file. */

@@ -131,6 +131,41 @@ const ONE_OWNER_PACKAGES = [
 /** The only files that may read environment variables. */
 const ENVIRONMENT_READERS = ['config.ts']
 
+/**
+ * Areas that know the path of the library. Closing a descriptor drops the locks that SQLite has on the file in this process, so only the
+ * named files of these areas may open files, and none of them may be given an existing library.
+ */
+const AREAS_WITH_LIBRARY_PATH = [
+  'store',
+  'cli',
+  'places/store',
+  'places/cli',
+  'config.ts',
+  'node.ts',
+  'open-library.ts',
+]
+const FILE_OPENERS = [
+  'src/cli/demo-site.ts',
+  'src/cli/eval-run.ts',
+  'src/cli/input.ts',
+  'src/cli/installation/edit-config.ts',
+  'src/cli/last-search.ts',
+  'src/cli/options/headers.ts',
+  'src/cli/pack-downloads.ts',
+  'src/cli/serve/alive-file.ts',
+  'src/cli/serve/assets.ts',
+  'src/cli/serve/detach-server.ts',
+  'src/cli/serve/serve-token.ts',
+  'src/cli/serve/server-registration.ts',
+  'src/cli/verbs/check.ts',
+  'src/places/cli/gazetteer-export.ts',
+  'src/store/sqlite/database/create-file.ts',
+]
+
+/** What node:fs exports that opens no file. */
+const OPENS_NO_FILE =
+  /^(?:constants|exists|(?:access|chmod|lstat|mkdir|mkdtemp|readdir|readlink|realpath|rename|rm|rmdir|stat|statfs|symlink|unlink))(?:Sync)?$/
+
 /** More source files than this in one folder, tests not counted, are a reason to divide it. */
 const MAX_FILES_IN_FOLDER = 30
 
@@ -174,6 +209,13 @@ describe('the import rules', () => {
       }
     }
     expect(Object.fromEntries(importers)).toEqual(DOORS_OF_PLACES)
+  })
+
+  test('there is one copy of SQLite, because another would drop its locks', () => {
+    // The lock file has this field.
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as { packages: object }
+    const copies = Object.keys(packages).filter((path) => /node_modules\/(?:better-)?sqlite3$/.test(path))
+    expect(copies).toEqual(['node_modules/better-sqlite3'])
   })
 
   test('ARCHITECTURE.md lists the import rules', () => {
@@ -324,6 +366,22 @@ describe('the checker', () => {
       { 'src/core/a.ts': "import pc from 'picocolors'" },
       "src/core/a.ts imports 'picocolors': core is universal and picocolors is not in UNIVERSAL_PACKAGES",
     ],
+    'opening a file where the path of the library is known': [
+      { 'src/store/sqlite/a.ts': "import { type Stats, readFileSync, statSync } from 'node:fs'" },
+      "src/store/sqlite/a.ts imports 'node:fs': only the files in FILE_OPENERS may use readFileSync",
+    ],
+    'a default import of node:fs where the path of the library is known': [
+      { 'src/cli/serve/a.ts': "import fs from 'fs/promises'" },
+      "src/cli/serve/a.ts imports 'fs/promises': only the files in FILE_OPENERS may use all of it",
+    ],
+    'a dynamic import of node:fs where the path of the library is known': [
+      { 'src/open-library.ts': "const { openSync } = await import('node:fs')" },
+      "src/open-library.ts imports 'node:fs': only the files in FILE_OPENERS may use all of it",
+    ],
+    'the SQLite of Node beside the other one': [
+      { 'src/ingest/a.ts': "import { DatabaseSync } from 'node:sqlite'" },
+      "src/ingest/a.ts imports 'node:sqlite': a second copy of SQLite drops the locks of the first",
+    ],
     'a package in core/search': [
       { 'src/core/search/a.ts': "import { strToU8 } from 'fflate'" },
       "src/core/search/a.ts imports 'fflate': core/search imports nothing outside itself",
@@ -420,6 +478,8 @@ describe('the checker', () => {
 
 interface Import {
   readonly specifier: string
+  /** The names that are used; undefined for the whole module. */
+  readonly names?: readonly string[]
   /** True if the compiler erases the import. `import { type A }` is not erased: it still loads the file. */
   readonly typeOnly: boolean
 }
@@ -452,13 +512,14 @@ function checkArchitecture(sources: ReadonlyMap<string, string>): string[] {
     } else if (!isTest && readsEnvironment && !ENVIRONMENT_READERS.includes(area)) {
       problems.push(`${file}: only ${ENVIRONMENT_READERS.join(', ')} may read the environment`)
     }
-    for (const { specifier, typeOnly } of imports) {
+    for (const one of imports) {
+      const { specifier, typeOnly } = one
       const isRelative = specifier.startsWith('.')
       // With this query Vite returns the URL of a worker script.
       const target = posix.join(posix.dirname(file), specifier.replace(/\?worker&url$/, ''))
       const problem = isRelative
         ? checkFileImport(file, target, typeOnly, sources)
-        : checkPackageImport(file, specifier, rule)
+        : (checkPackageImport(file, specifier, rule) ?? checkFileAccess(file, one))
       if (problem) problems.push(`${file} imports '${specifier}': ${problem}`)
       if (typeOnly || isTest) continue
       if (isRelative) valueImports.set(file, [...(valueImports.get(file) ?? []), target])
@@ -505,6 +566,16 @@ function checkPackageImport(file: string, specifier: string, rule: Rule): string
   return UNIVERSAL_PACKAGES.includes(name) ? undefined : `${area} is universal and ${name} is not in UNIVERSAL_PACKAGES`
 }
 
+function checkFileAccess(file: string, { specifier, typeOnly, names }: Import): string | undefined {
+  if (typeOnly || file.includes('.test.')) return undefined
+  if (specifier === 'node:sqlite') return 'a second copy of SQLite drops the locks of the first'
+  if (!/^(?:node:)?fs(?:\/promises)?$/.test(specifier) || !AREAS_WITH_LIBRARY_PATH.includes(areaOf(file)))
+    return undefined
+  const openers = names?.filter((name) => !OPENS_NO_FILE.test(name)).join(', ') ?? 'all of it'
+  if (openers === '' || FILE_OPENERS.includes(file)) return undefined
+  return `only the files in FILE_OPENERS may use ${openers}`
+}
+
 function checkName(file: string): string[] {
   return file
     .split('/')
@@ -521,15 +592,19 @@ function readModule(file: string, source: string): Module {
   let readsEnvironment = false
   // Names after a dot or before a colon, which do not reference the global.
   const names = new Set<unknown>()
-  const add = (specifier: string, typeOnly: boolean): void => {
-    imports.push({ specifier, typeOnly })
+  const add = (specifier: string, typeOnly: boolean, used?: readonly string[]): void => {
+    imports.push({ specifier, typeOnly, ...(used && { names: used }) })
   }
 
   const { program, errors } = parseSync(file, source)
   if (errors.length > 0) problems.push(`${file} cannot be parsed`)
   const visitor = new Visitor({
     ImportDeclaration(node) {
-      add(node.source.value, node.importKind === 'type')
+      const named = node.specifiers.filter((one) => one.type === 'ImportSpecifier')
+      const used = named.flatMap((one) =>
+        one.importKind === 'type' || one.imported.type !== 'Identifier' ? [] : [one.imported.name],
+      )
+      add(node.source.value, node.importKind === 'type', named.length < node.specifiers.length ? undefined : used)
       const isProcess = /^(node:)?process$/.test(node.source.value)
       if (isProcess && node.importKind !== 'type') {
         // A default import needs no check here: its uses are found by the name `process`.

@@ -1,10 +1,10 @@
-import { open, stat, statfs } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { isPostgres } from '../core/url/postgres-address.ts'
 import type { SystemHealth, SystemProbe } from '../http/ports.ts'
 import type { Inspector } from '../store/postgres/inspect.ts'
-import { WAL_AUTOCHECKPOINT } from '../store/sqlite/database/database.ts'
+import { readJournalMode, WAL_AUTOCHECKPOINT } from '../store/sqlite/database/database.ts'
 
 /** Measurements at shorter intervals would mostly measure their own cost. */
 const MIN_SAMPLE_INTERVAL_MS = 500
@@ -32,12 +32,12 @@ export function openSystemProbe(library: string): OpenProbe {
 }
 
 async function readFileHealth(path: string): Promise<LibraryHealth> {
-  const [size, log, disk, journalMode] = await Promise.all([
+  const [size, log, disk] = await Promise.all([
     sizeOf(path),
     sizeOf(`${path}-wal`),
     statfs(dirname(path)).catch(() => null),
-    readJournalMode(path),
   ])
+  const journalMode = readJournalMode(path)
   return {
     dbSizeBytes: size === null ? null : size + (log ?? 0),
     freeDiskBytes: disk === null ? null : disk.bavail * disk.bsize,
@@ -99,18 +99,4 @@ function toPercent(share: number): number {
 async function sizeOf(path: string): Promise<number | null> {
   const stats = await stat(path).catch(() => null)
   return stats?.size ?? null
-}
-
-/** Reads the journal mode from the file header (sqlite.org/fileformat, 1.3.3), which works in any state of the library. */
-async function readJournalMode(path: string): Promise<string | null> {
-  const file = await open(path).catch(() => null)
-  try {
-    const header = await file?.read(Buffer.alloc(20), 0, 20, 0)
-    if (header?.bytesRead !== 20) return null
-    return header.buffer[18] === 2 ? 'wal' : 'delete'
-  } catch {
-    return null
-  } finally {
-    await file?.close()
-  }
 }

@@ -48,6 +48,14 @@ export function openTreeReader(options: TreeReaderOptions): OpenTreeReader {
   })
   const openerOptions: OpenerOptions = { ...options, openDownloads: downloads.open }
   const open: TreeReader['open'] = async (address, treeOptions) => {
+    const path = isFileUrl(address) ? realPathOf(fileURLToPath(address)) : ''
+    if (options.exclude?.includes(path) === true) {
+      throw new PharosError('SOURCE_UNREADABLE', {
+        path,
+        problem: 'it belongs to the library',
+        advice: 'name another file',
+      })
+    }
     return OPENERS[openerOf(address)](address, await pages.open(), openerOptions, treeOptions)
   }
   return {

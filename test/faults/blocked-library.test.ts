@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { closeSync, copyFileSync, mkdtempSync, openSync, readdirSync, rmdirSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, copyFileSync, openSync, readdirSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/client'
@@ -20,6 +18,7 @@ import { createLibraryPath, type Dump, readDump, readUninterrupted } from '../si
 import { messySite, sitemapOf } from '../sites/messy-site.ts'
 import { openSite, type Site } from '../sites/site.ts'
 import { resumeCrawl } from './resume-crawl.ts'
+import { type Disk, mountSmallDisk, unmountDisks } from './small-disk.ts'
 
 const LONG = process.env['TEST_LONG'] !== undefined
 const SIZE = LONG ? 300 : 24
@@ -324,54 +323,12 @@ describe('a library on a disk that can only be read', () => {
   })
 })
 
-/** A small disk that a test has mounted. */
-interface Disk {
-  readonly folder: string
-  /** The path for the library. */
-  readonly path: string
-  /** Fills the disk to the last byte. */
-  fill(): void
-  free(): void
-  remount(mode: 'ro' | 'rw'): void
-}
-
-const mounted: string[] = []
-
 // Runs after the processes that use the disks have ended, because hooks run in reverse order of their registration.
 afterEach(() => {
   vi.unstubAllEnvs()
-  for (const folder of mounted.splice(0)) {
-    execFileSync('umount', ['-l', folder])
-    rmdirSync(folder)
-  }
+  unmountDisks()
 })
 
 function mountDisk(): Disk {
-  const folder = mkdtempSync(join(tmpdir(), 'pharos-disk-'))
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', folder], { stdio: 'pipe' })
-  } catch (cause) {
-    rmdirSync(folder)
-    throw new Error('this test needs the right to mount a file system', { cause })
-  }
-  mounted.push(folder)
-  const ballast = join(folder, 'ballast')
-  return {
-    folder,
-    path: join(folder, 'library.db'),
-    fill() {
-      const file = openSync(ballast, 'w')
-      try {
-        for (;;) writeSync(file, Buffer.alloc(4096))
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-      } finally {
-        closeSync(file)
-      }
-    },
-    free: () => rmSync(ballast),
-    remount: (mode) => {
-      execFileSync('mount', ['-o', `remount,${mode}`, folder])
-    },
-  }
+  return mountSmallDisk(DISK_MB)
 }

@@ -1,14 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmdirSync,
-  statSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { type EffectiveConfig, listUnsetSiteVariables } from '../../config.ts'
@@ -103,8 +93,8 @@ function cacheCheck({ values }: EffectiveConfig): Check {
 }
 
 /**
- * Checks the header (sqlite.org/fileformat, 1.3) and the pages of the library file, and looks for incomplete copies. The check
- * writes nothing, because the file may be in use.
+ * Checks the version and the pages of the library file, and looks for incomplete copies. The check writes nothing, because the file may be
+ * in use.
  */
 async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
   const name = 'library'
@@ -114,36 +104,22 @@ async function libraryCheck({ values }: EffectiveConfig): Promise<Check> {
       checkWritable(path)
       return { name, ok: true, found: `${path} will be created when it is needed` }
     }
-    const { SCHEMA_VERSION } = await import('../../store/sqlite/database/schema.ts')
-    if (statSync(path).isDirectory()) throw new Error(`${path} is a folder`)
-    const header = readBeginning(path, 100)
-    const size = writeBytes(statSync(path).size)
     accessSync(path, constants.W_OK)
-    if (header.length === 0) return { name, ok: true, found: `${path} is empty` }
-    if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0') throw new Error(`${path} is not a library`)
-    const schema = header.readUInt32BE(60)
-    const found = `${path} has schema ${schema}, ${size}`
-    if (schema > SCHEMA_VERSION) {
-      return {
-        name,
-        ok: false,
-        found: `${found}, but this program knows only ${SCHEMA_VERSION}: upgrade, or use --library`,
-      }
-    }
-    const { checkFile } = await import('../../store/sqlite/database/database.ts')
+    const { checkFile, readSchemaVersion } = await import('../../store/sqlite/database/database.ts')
+    const schema = readSchemaVersion(path)
+    if (schema === 0) return { name, ok: true, found: `${path} is empty` }
     const damage = checkFile(path)
     if (damage !== undefined) {
       const { message, entry } = createDamageError(path, damage)
       return { name, ok: false, found: `${message}; ${entry.advice}` }
     }
     const { listUnfinishedCopies } = await import('../../store/sqlite/copy/list-unfinished-copies.ts')
-    return withWarnings(
-      { name, ok: true, found },
-      describeIncompleteCopies(schema < SCHEMA_VERSION ? [] : listUnfinishedCopies(path)),
-    )
+    const found = `${path} has schema ${schema}, ${writeBytes(statSync(path).size)}`
+    return withWarnings({ name, ok: true, found }, describeIncompleteCopies(listUnfinishedCopies(path)))
   } catch (error) {
     // The error is the result of the check.
-    return { name, ok: false, found: `${describeFailure(error)}; use another with --library` }
+    const advice = error instanceof PharosError ? error.entry.advice : 'use another with --library'
+    return { name, ok: false, found: `${describeFailure(error)}; ${advice}` }
   }
 }
 
@@ -236,16 +212,6 @@ function checkWritable(path: string): void {
     rmdirSync(mkdtempSync(join(folder, '.pharos-')))
   } catch (cause) {
     throw new Error(describeFailure(cause, path), { cause })
-  }
-}
-
-function readBeginning(path: string, length: number): Buffer {
-  const file = openSync(path, 'r')
-  try {
-    const bytes = Buffer.alloc(length)
-    return bytes.subarray(0, readSync(file, bytes, 0, length, 0))
-  } finally {
-    closeSync(file)
   }
 }
 

@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import {
+  accessSync,
   closeSync,
-  copyFileSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -15,11 +17,15 @@ import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { codeOf } from '../../../core/errors.ts'
 
-/** Creates a file and its missing parent folders, accessible only to their owner. */
+// Closing any descriptor of a file drops all locks that this process has on it, also those of SQLite. Without them another program deletes
+// the write-ahead log on closing the file. So nothing here opens a library that exists.
+
+/** Creates a missing file and its parent folders, accessible only to their owner. Throws if an existing one cannot be written. */
 export function createFile(path: string): void {
   try {
     createFolder(dirname(path))
-    closeSync(openSync(path, 'a', 0o600))
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) closeSync(openSync(path, 'a', 0o600))
+    else accessSync(path, constants.W_OK)
   } catch (cause) {
     throw new Error(describeFailure(cause), { cause })
   }
@@ -62,7 +68,7 @@ export interface Obstacle {
 export function findObstacle(path: string): Obstacle | undefined {
   const probe = `${path}-probe`
   try {
-    closeSync(openSync(path, 'r+'))
+    accessSync(path, constants.R_OK | constants.W_OK)
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES), { mode: 0o600 })
   } catch (error) {
     const obstacle = obstacleOf(error)
@@ -114,15 +120,20 @@ function copyInto(folder: string, path: string, suffixes: readonly string[]): Ex
   const copy = join(folder, 'library.db')
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   try {
-    for (const suffix of suffixes) {
-      if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix)
-    }
+    const existing = suffixes.filter((suffix) => existsSync(path + suffix))
+    const pairs = JSON.stringify(existing.map((suffix) => [path + suffix, copy + suffix]))
+    const failure = execFileSync(process.execPath, ['--eval', COPY_PROGRAM, '--', pairs], { encoding: 'utf8' })
+    if (failure !== '') throw Object.assign(new Error(failure), { code: failure })
     return { type: 'made', path: copy, remove }
   } catch (error) {
     remove()
     throw error
   }
 }
+
+/** Copies files in a process of its own, because this one may have them open with SQLite. Prints the code of a failure. */
+const COPY_PROGRAM = `try { for (const [from, to] of JSON.parse(process.argv[1])) require('node:fs').copyFileSync(from, to) }
+  catch (error) { process.stdout.write(error.code) }`
 
 /** A stamp that changes with every write to a file; undefined when the file does not exist. */
 function stampOf(path: string): { readonly bytes: number; readonly at: bigint; readonly node: bigint } | undefined {

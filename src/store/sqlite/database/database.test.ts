@@ -1,6 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, describe, expect, test } from 'vitest'
 import { zeroTable } from '../../../../test/damage-library.ts'
 import {
@@ -10,6 +12,7 @@ import {
   isLibrary,
   isLibraryOpen,
   openDatabase,
+  readSchemaVersion,
   writeTo,
 } from './database.ts'
 
@@ -174,9 +177,46 @@ describe('grouped writes', () => {
   })
 })
 
-test('a folder is reported, whether it is asked for its mark or for its use', () => {
-  for (const inspect of [isLibrary, isLibraryOpen]) {
-    expect(() => inspect(folder)).toThrow(`the library ${folder} cannot be used: ${folder} is a folder`)
+describe('what is no library', () => {
+  const inspections = [isLibrary, isLibraryOpen, checkFile, readSchemaVersion, openDatabase]
+
+  test('a folder, pipe or device is reported at once', () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    for (const inspect of inspections) {
+      expect(() => inspect(folder)).toThrow(`${folder} is a folder`)
+      for (const path of [pipe, '/dev/zero']) expect(() => inspect(path)).toThrow(`${path} is not a file`)
+    }
+  })
+
+  test('the database of another program is refused, and neither changed nor joined by other files', () => {
+    const foreign = join(folder, 'foreign')
+    for (const mode of ['delete', 'wal']) {
+      mkdirSync(foreign)
+      const path = join(foreign, 'other.db')
+      const db = new Sqlite(path)
+      db.pragma(`journal_mode = ${mode}`)
+      db.exec('CREATE TABLE notes (text)')
+      // As a killed program leaves its files: in the second mode with a log.
+      for (const name of readdirSync(foreign).filter((one) => !one.endsWith('-shm'))) {
+        copyFileSync(join(foreign, name), join(foreign, `killed-${name}`))
+      }
+      db.close()
+      for (const name of ['other.db', 'killed-other.db']) {
+        const before = readFiles(foreign)
+        for (const open of [openDatabase, readSchemaVersion]) {
+          expect(() => open(join(foreign, name))).toThrow('it is a database of another program')
+          expect(readFiles(foreign)).toEqual(before)
+        }
+      }
+      rmSync(foreign, { recursive: true })
+    }
+  })
+
+  /** The content of all files of a folder, except for those by which processes share a log. */
+  function readFiles(path: string): Record<string, string> {
+    const names = readdirSync(path).filter((name) => !name.endsWith('-shm'))
+    return Object.fromEntries(names.map((name) => [name, readFileSync(join(path, name), 'latin1')]))
   }
 })
 

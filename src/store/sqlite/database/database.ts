@@ -5,7 +5,7 @@ import { messageOf, PharosError } from '../../../core/errors.ts'
 import { createDamageError } from '../../common/damage.ts'
 import { copyToTemp, createFile, findObstacle, isDenied, type Obstacle, obstacleOf } from './create-file.ts'
 import { compileLazily } from './lazy-statements.ts'
-import { isCurrent, isOwned, migrate } from './schema.ts'
+import { checkVersion, isCurrent, isOwned, migrate } from './schema.ts'
 import { seedTypes } from './seed-types.ts'
 
 /** A connection to a library file. */
@@ -40,9 +40,42 @@ export function openDatabase(path: string, notice: Notice = () => {}, busyMs: nu
   }
 }
 
-/** Opens a library of any version for inspection; never writes to its file. */
-export function openForInspection(path: string): Database {
-  return new Sqlite(path, { readonly: true, fileMustExist: true, timeout: OPENING_TIMEOUT_MS })
+/** Opens an SQLite file. Waits for no pipe or device, which would never answer. */
+function connect(path: string, options: Sqlite.Options = {}): Database {
+  const found = path === ':memory:' ? undefined : statSync(path, { throwIfNoEntry: false })
+  if (found?.isFile() === false) throw new Error(`${path} is ${found.isDirectory() ? 'a folder' : 'not a file'}`)
+  return new Sqlite(path, { timeout: OPENING_TIMEOUT_MS, ...options })
+}
+
+/** Opens any SQLite file for inspection; never writes to it. */
+export function openForInspection(path: string, timeout: number = OPENING_TIMEOUT_MS): Database {
+  // A writable connection would move a log into the file on closing, a read-only one would leave an empty log behind.
+  return connect(path, { readonly: existsSync(`${path}-wal`), fileMustExist: true, timeout })
+}
+
+/** The journal mode of an SQLite file; null if it cannot be read now. */
+export function readJournalMode(path: string): string | null {
+  let db: Database | undefined
+  try {
+    db = openForInspection(path, 0)
+    return String(db.pragma('journal_mode', { simple: true }))
+  } catch {
+    return null
+  } finally {
+    db?.close()
+  }
+}
+
+/** The schema version of a library file, 0 if it is empty. Throws for the database of another program. */
+export function readSchemaVersion(path: string): number {
+  const db = openForInspection(path)
+  try {
+    return db.transaction(() => checkVersion(db, path))()
+  } catch (error) {
+    throw explainFailure(error, path)
+  } finally {
+    db.close()
+  }
 }
 
 /** The first problem that SQLite finds in a library file, opened read-only; undefined when it is sound. */
@@ -79,7 +112,7 @@ export function isLibraryOpen(path: string): boolean {
   if (!existsSync(path)) return false
   let db: Database | undefined
   try {
-    db = new Sqlite(path, { fileMustExist: true, timeout: 0 })
+    db = connect(path, { fileMustExist: true, timeout: 0 })
     // In this mode the first access needs a lock that no other connection allows.
     db.pragma('locking_mode = EXCLUSIVE')
     db.prepare('SELECT count(*) FROM sqlite_master').get()
@@ -99,7 +132,13 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
   let db: Database | undefined
   try {
     if (isFile) createFile(path)
-    db = new Sqlite(path, { timeout: OPENING_TIMEOUT_MS })
+    db = isFile ? openForInspection(path) : connect(path)
+    // Refuses the database of another program before anything is written.
+    isCurrent(db, path)
+    if (db.readonly) {
+      db.close()
+      db = connect(path)
+    }
     if (isFile) useWriteAheadLog(db)
     db.pragma('synchronous = NORMAL')
     db.pragma('foreign_keys = ON')
@@ -124,9 +163,7 @@ function openWritable(path: string, notice: Notice, busyMs: number): Database {
 function asLibraryError(cause: unknown, path: string): PharosError {
   const error = explainFailure(cause, path)
   if (error instanceof PharosError) return error
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-  const problem = isFolder ? `${path} is a folder` : messageOf(cause)
-  return new PharosError('LIBRARY_UNUSABLE', { library: path, problem }, { cause })
+  return new PharosError('LIBRARY_UNUSABLE', { library: path, problem: messageOf(cause) }, { cause })
 }
 
 function limitMemory(db: Database): void {
@@ -165,7 +202,7 @@ function openReadable(path: string, notice: Notice): Database | undefined {
 function openInPlace(path: string): Database | undefined {
   let db: Database | undefined
   try {
-    db = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+    db = connect(path, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
     db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get()
     return db
   } catch {

@@ -260,8 +260,8 @@ export function isOwned(db: Database): boolean {
   return Number(db.pragma('application_id', { simple: true })) === APPLICATION_ID
 }
 
-/** The schema version of a database, if it is a library or empty. */
-function checkVersion(db: Database, library: string): number {
+/** The schema version of a database that is a library or empty. Throws for any other. */
+export function checkVersion(db: Database, library: string): number {
   const found = Number(db.pragma('user_version', { simple: true }))
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined
   if (!isOwned(db) && !isEmpty) {
