@@ -233,7 +233,7 @@ function openTrees(
       const { customRegistryOrigins } = await import('./ingest/registries.ts')
       const { writeBasic } = await import('./project/clients/client-settings.ts')
       const known = await registries()
-      const origins = customRegistryOrigins(known)
+      const origins = customRegistryOrigins(known.ofUser ?? known)
       const { registryToken, proxy } = options
       const authorize = (url: URL, type: keyof Registries | undefined) => {
         const token = registryToken?.(url.host) ?? registryToken?.(url.hostname)

@@ -74,7 +74,7 @@ const FINDERS: Readonly<
   maven: findMaven,
 }
 
-/** The origins of registries that the owner configured instead of the public ones; they may be private. */
+/** The origins of registries that are configured instead of the public ones. */
 export function customRegistryOrigins(registries: PackageRegistries): string[] {
   const types = Object.keys(PUBLIC_REGISTRIES) as (keyof Registries)[]
   const custom = types.flatMap((type) => {

@@ -60,8 +60,8 @@ test('deps reads packages from the registries of npm, pip, Cargo and Maven, with
       'version = 3\n[[package]]\nname = "tank"\nversion = "3.0.0"\nsource = "registry+https://github.com/rust-lang/crates.io-index"\n[[package]]\nname = "tower"\nversion = "0.1.0"\ndependencies = ["tank"]\n',
     'app/pom.xml':
       '<project><artifactId>tower</artifactId><dependencies><dependency><groupId>org.tower</groupId><artifactId>lens</artifactId><version>4.0</version></dependency></dependencies></project>',
-    'app/.npmrc': `@corp:registry=${scoped.registries.npm}\n${nerf(scoped.registries.npm)}:username=me\n${nerf(scoped.registries.npm)}:_password=${Buffer.from('sc0pe-s3cret').toString('base64')}\n`,
-    '.npmrc': `registry=${npm.registries.npm}\n${nerf(npm.registries.npm)}:_authToken=$\{NPM_TOKEN}\n`,
+    'app/.npmrc': `${nerf(scoped.registries.npm)}:username=me\n${nerf(scoped.registries.npm)}:_password=${Buffer.from('sc0pe-s3cret').toString('base64')}\n`,
+    '.npmrc': `registry=${npm.registries.npm}\n${nerf(npm.registries.npm)}:_authToken=$\{NPM_TOKEN}\n@corp:registry=${scoped.registries.npm}\n`,
     '.config/pip/pip.conf': `[global]\nindex-url = ${pip.simpleIndex.replace('//', '//me:pip-s3cret@')}\n`,
     '.cargo/config.toml': `[source.crates-io]\nreplace-with = "corp"\n[registries.corp]\nindex = "${cargo.registries.crates}"\n`,
     '.cargo/credentials.toml': '[registries.corp]\ntoken = "crate-s3cret"\n',
@@ -85,6 +85,25 @@ test('deps reads packages from the registries of npm, pip, Cargo and Maven, with
     expect([added.stdout, added.stderr, shown.stdout, ...bytes].filter((text) => text.includes(secret))).toEqual([])
   }
 }, 120_000)
+
+test('a private registry that only the project names needs consent, and one that the user names does not', async () => {
+  const registry = await openRegistry()
+  registry.publishNpm('lamp', '1.0.0', pack('l.tgz', { 'package/README.md': '# Lamp\n' }))
+  registry.publishPypi('oil', '2.0', { 'oil-2.0.tar.gz': pack('o.tgz', { 'oil-2.0/README.md': '# Oil\n' }) })
+  writeProject('lamp')
+  const npmrc = `registry=${registry.registries.npm}\n`
+  sandbox.write({
+    'app/.npmrc': npmrc,
+    'app/requirements.txt': `--index-url ${registry.simpleIndex}\noil==2.0\n`,
+  })
+  const refused = await deps('--add')
+  expect(refused).toMatchObject({ code: 1, stdout: 'tower: 0 packages read, 0 already in the library, 2 failed\n' })
+  expect(refused.stderr).toContain('add --allow-private=127.0.0.1')
+  expect(registry.requestedPaths).toEqual([])
+  sandbox.write({ '.npmrc': npmrc })
+  expect((await deps('--add')).stdout).toBe('tower: 1 package read, 0 already in the library, 1 failed\n')
+  expect((await deps('--add', '--allow-private')).stdout).toContain('tower: 1 package read, 1 already in the library')
+}, 60_000)
 
 test('a redirect to another origin gets no secret, and a refused one appears in no message', async () => {
   const received: (string | undefined)[] = []

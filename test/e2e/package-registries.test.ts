@@ -45,7 +45,8 @@ function writeProject(name: string, registry?: string, integrity?: string): void
 
 const sriOf = (bytes: Buffer) => `sha512-${createHash('sha512').update(bytes).digest('base64')}`
 const run = (...args: readonly string[]) => sandbox.runInProcess(args)
-const deps = (project: string, ...args: readonly string[]) => run('deps', project, ...args)
+/** Only the projects name these registries, which are on this machine. */
+const deps = (project: string, ...args: readonly string[]) => run('deps', project, '--allow-private', ...args)
 
 async function listLabels(): Promise<string[]> {
   const { sources } = JSON.parse((await run('list', '--json')).stdout) as {

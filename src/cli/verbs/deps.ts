@@ -204,6 +204,7 @@ async function take(
         break
       case 'failed':
         terminal.note(printableLine(`${titleOf(event.wanted.address)} could not be read: ${event.problem}`))
+        if (event.advice !== '') terminal.note(printableLine(event.advice))
         break
       case 'dropped':
         terminal.note(

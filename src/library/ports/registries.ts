@@ -17,6 +17,11 @@ export interface PackageRegistries extends Registries {
   readonly authorize?: (url: URL, type: keyof Registries) => string | undefined
   /** Why the registry of a type is not known: its settings file is broken. Its packages are not requested from anywhere else. @default none */
   readonly broken?: Readonly<Partial<Record<keyof Registries, PharosError>>>
+  /**
+   * The registries without the settings of the project. Only these may be on a private network without consent, because the author of a
+   * project could name any address. @default all
+   */
+  readonly ofUser?: PackageRegistries
 }
 
 /** The name of the registry for a kind of packages. */

@@ -28,8 +28,8 @@ export type SyncEvent =
       readonly isRenamed: boolean
       readonly documentation: readonly string[]
     }
-  /** A package could not be read. The others are read all the same. */
-  | { readonly type: 'failed'; readonly wanted: WantedPackage; readonly problem: string }
+  /** A package could not be read. The others are read all the same. `advice` is for the command line only; empty without one. */
+  | { readonly type: 'failed'; readonly wanted: WantedPackage; readonly problem: string; readonly advice: string }
   /** The project no longer uses this version. It stays in the library. */
   | { readonly type: 'dropped'; readonly source: Source }
   | { readonly type: 'ended'; readonly result: SyncResult }
@@ -76,7 +76,8 @@ export async function* syncProject(
     } catch (error) {
       signal.throwIfAborted()
       failed++
-      yield { type: 'failed', wanted: one.wanted, problem: messageOf(error) }
+      const advice = error instanceof PharosError ? String(error.details['advice'] ?? '') : ''
+      yield { type: 'failed', wanted: one.wanted, problem: messageOf(error), advice }
     }
   }
   for (const source of left) {

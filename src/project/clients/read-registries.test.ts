@@ -69,6 +69,8 @@ describe('npm', () => {
     write('app/.npmrc', 'registry=https://project.example/\n//project.example/:_authToken=s3cret\n')
     const own = await read({}, { configured: { npm: 'https://own.example/' } })
     expect(own.npm).toBe('https://own.example/')
+    expect((await read()).ofUser?.npm).toBe(PUBLIC_REGISTRIES.npm)
+    expect(own.ofUser?.npm).toBe('https://own.example/')
     expect(headerOf(own, 'https://project.example/lamp', 'npm')).toBeUndefined()
     expect((await read({}, { withoutProject: true })).npm).toBe(PUBLIC_REGISTRIES.npm)
   })

@@ -44,7 +44,9 @@ export async function readRegistries(
       broken[type] = error
     }
   }
+  const { project, ...ofUser } = places
   return {
+    ...(project === undefined ? {} : { ofUser: await readRegistries(configured, ofUser) }),
     ...registries,
     npmScopes,
     further,
