@@ -56,14 +56,6 @@ export function indexElements(root: Element): ElementIndex {
   return indexer
 }
 
-/**
- * Whether an element is a template, whose content is not part of the document. A template with `shadowrootmode` is shown like any other
- * element.
- */
-export function isTemplate(element: Element): boolean {
-  return element.name === 'template' && !element.hasAttribute('shadowrootmode')
-}
-
 /** Elements that may precede the body; the first other element ends the head. */
 const HEAD: ReadonlySet<string> = new Set(['html', 'head', ...METADATA_ELEMENTS])
 
@@ -81,6 +73,8 @@ const IN_COMMENT = 2
  * template with `shadowrootmode`.
  */
 const ASIDE = 4
+/** Inside a shadow root, whose style sheets apply only there. */
+const IN_SHADOW = 8
 
 // Bits for the attributes and classes of an element.
 const HAS_ID = 1
@@ -151,11 +145,14 @@ class ElementIndexer implements ElementIndex {
     if (this.#isInHead && (outerPosition & ASIDE) === 0 && !HEAD.has(name)) this.#isInHead = false
     let position = outerPosition
     if (NAMES.has(name)) {
-      if (isTemplate(element)) {
+      if (name === 'template' && !element.hasAttribute('shadowrootmode')) {
         this.nonText.push(element)
         this.#readTemplate(element)
         return
       }
+      // A template with a shadow root is shown like any other element.
+      if (name === 'template') element.name = 'div'
+      if (name === 'template') position |= IN_SHADOW
       position |= this.#readName(element, outerPosition)
     }
     if (!element.hasNoAttributes) position |= this.#readAttributes(element, position)
@@ -207,7 +204,7 @@ class ElementIndexer implements ElementIndex {
         return 0
       case 'style':
         this.nonText.push(element)
-        this.styles.push(element)
+        if ((position & IN_SHADOW) === 0) this.styles.push(element)
         return ASIDE
       case 'script':
         this.nonText.push(element)

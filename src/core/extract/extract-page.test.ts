@@ -72,6 +72,58 @@ describe('extractPage', () => {
     })
   })
 
+  describe('of a page that browsers draw with scripts', () => {
+    const posts = Array.from({ length: 12 }, (_, i) =>
+      `Post ${i}: ${`the tide was ${i} minutes late at the pier. `.repeat(14)}`.trim(),
+    )
+    const description = 'The kettle holds a litre and a half and boils it in three minutes. '.repeat(6).trim()
+    const product = `<h1>Kettle</h1><p>${description}</p><p>It turns by a full circle.</p>`
+    const links = Array.from({ length: 150 }, (_, i) => `<a href="/c/${i}">Category number ${i}</a> `).join('')
+    const topic = posts.map(
+      (text) => `<div class="topic-body crawler-post"><div class="post"><p>${text}</p></div></div>`,
+    )
+    const forum = `<header>Forum</header><div id="main-outlet"><h1>Tides</h1>${topic.join('')}</div><footer>Best viewed with JavaScript enabled</footer>`
+
+    test.each([
+      ['links', `<div class="brand">${links}</div>`],
+      ['a header and a footer', `<header>${links}</header><footer>${'All rights reserved. '.repeat(99)}</footer>`],
+      ['hidden data', `<div style="display:none">${'{"id":1} '.repeat(999)}</div>`],
+    ])('keeps every word of a forum topic in noscript, beside %s', (_, other) => {
+      const body = `<meta name="generator" content="Discourse 3.5"><body>${other}<noscript>${forum}</noscript><section id="main"></section><script src="/a.js"></script>`
+      expect(extractPage({ url, body })).toMatchObject({
+        page: { generator: 'discourse', markdown: `# Tides\n\n${posts.join('\n\n')}\n` },
+      })
+    })
+
+    test.each([
+      [
+        'noscript',
+        `<header>${links}</header><div id="root"></div><noscript>${product}</noscript><script src="/a.js"></script>`,
+      ],
+      [
+        'a shadow root',
+        `<shop-item><template shadowrootmode="open"><style>p { display: none }</style>${product}</template></shop-item>`,
+      ],
+      [
+        'nested shadow roots',
+        `<shop-app><template shadowrootmode="open"><nav>Home</nav><shop-item><template shadowrootmode="open">${product}</template></shop-item></template></shop-app>`,
+      ],
+    ])('keeps the description of a product in %s', (_, body) => {
+      expect(extractPage({ url, body })).toMatchObject({
+        page: { markdown: `# Kettle\n\n${description}\n\nIt turns by a full circle.\n` },
+      })
+    })
+
+    test('refuses a page whose noscript only asks for JavaScript, however long', () => {
+      const request =
+        '<h2>JavaScript is required</h2><p>This shop needs JavaScript. Please enable JavaScript in your browser and load this page again. If you do not know how to enable JavaScript, ask the vendor of your browser. Without JavaScript, you cannot see our products.</p>'
+      for (const other of ['', `<header>${links}</header>`]) {
+        const body = `${other}<div id="root"></div><noscript>${request.repeat(3)}</noscript><script src="/a.js"></script>`
+        expect(extractPage({ url, body })).toMatchObject({ reason: 'needs_rendering' })
+      }
+    })
+  })
+
   test('counts comments as hidden', () => {
     expect(extractPage({ url, body: '<p>Tides<!-- secret --></p>' })).toMatchObject({ page: { hiddenChars: 6 } })
   })

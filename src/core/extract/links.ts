@@ -1,7 +1,7 @@
 import type { Element } from '../html/tree.ts'
 import type { Link, Snapshot } from '../model.ts'
 import { clipText } from '../text/lines.ts'
-import { type ElementIndex, isTemplate } from './element-index.ts'
+import type { ElementIndex } from './element-index.ts'
 import { createResolver, resolveHttp, withoutFragment } from './resolve.ts'
 import { NO_BASE } from './write/address.ts'
 
@@ -65,7 +65,7 @@ export function readLinks(index: ElementIndex, base: string, content: readonly E
   /** Number of link elements visited so far. */
   let visitedCount = 0
   const visit = (element: Element, outerLink: OpenLink | undefined) => {
-    if (isTemplate(element)) return
+    if (element.name === 'template') return
     const isLink = LINK_NAMES.has(element.name)
     if (isLink) visitedCount++
     const link = isLink ? open(element) : undefined

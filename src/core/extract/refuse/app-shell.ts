@@ -14,14 +14,12 @@ const WORD = /[\p{L}\p{N}]/u
 
 /** Maximum length of the text on a page that scripts will fill. */
 const MAX_SHELL_CHARS = 200
-/** A `noscript` text longer than this may be a page of its own. */
-const MAX_NOSCRIPT_CHARS = 500
 
 /** Detects a page without readable content until its scripts have run. */
 export function findAppShell(signals: PageSignals): string | undefined {
   const { visibleText, noscript, contentLength, hasEmptyRoot, scripts, sources, scriptLength } = signals
   const hasScripts = sources !== '' || scripts.trim() !== ''
-  if (!hasScripts || noscript.length > MAX_NOSCRIPT_CHARS) return undefined
+  if (!hasScripts) return undefined
   if (contentLength > 0 && contentLength < MAX_SHELL_CHARS && !signals.hasPicture && !WORD.test(signals.content)) {
     return 'the content has no words'
   }
@@ -41,4 +39,12 @@ export function findAppShell(signals: PageSignals): string | undefined {
   return scriptLength > 50 * visibleText.length && scriptLength > 10_000 && contentLength < 50
     ? 'long scripts and hardly any text'
     : undefined
+}
+
+/** A text without the sentences that ask for scripts. */
+export function withoutScriptRequests(text: string): string {
+  return text
+    .split(/(?<=[.!?。])\s*/)
+    .filter((sentence) => !SCRIPT_REQUESTS.test(sentence))
+    .join(' ')
 }

@@ -92,6 +92,14 @@ function findHidingReason(
   return rule === undefined ? undefined : { reason: `style sheet: ${rule.selector}`, cause: rule }
 }
 
+/** Whether an element is hidden by its attributes, regardless of style sheets. */
+export function isHiddenByItself(element: Element): boolean {
+  return findHidingReason(element, NO_RULES, NO_CAUSES) !== undefined
+}
+
+const NO_RULES = new HidingRules([], () => false)
+const NO_CAUSES: ReadonlySet<unknown> = new Set()
+
 /** The reason why an element is hidden by its name and attributes, without its style. */
 function reasonInElement(element: Element): string | undefined {
   if (element.hasNoAttributes) return element.name === 'dialog' ? 'closed dialog' : undefined
