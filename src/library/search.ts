@@ -5,6 +5,9 @@ import type { ChunkFilter } from './ports/store.ts'
 import type { Source } from './source.ts'
 import type { Shortfall } from './sources/shortfall.ts'
 
+/** Default token budget of an answer. */
+export const DEFAULT_TOKENS = 2000
+
 /** Methods of combining scores by words and by meaning. */
 export const FUSIONS = ['convex', 'words'] as const
 

@@ -39,9 +39,21 @@ export function parseList(value: string | readonly string[] | undefined): readon
   return entries.map((entry) => entry.trim()).filter((entry) => entry !== '')
 }
 
-/** A whole number clamped to limits. */
-export function clamp(value: number, minimum: number, maximum: number): number {
-  return Math.min(maximum, Math.max(minimum, Math.round(value)))
+/** Limits of a number. A larger number counts as the maximum. */
+export interface NumberLimits {
+  readonly minimum: number
+  readonly maximum?: number
+}
+
+/** Checks a number, if it is given: a whole number, not below the minimum. */
+export function readNumber<T extends number | undefined>(
+  name: string,
+  value: T,
+  { minimum, maximum = Number.MAX_SAFE_INTEGER }: NumberLimits,
+): number | Exclude<T, number> {
+  if (typeof value !== 'number') return value as Exclude<T, number>
+  if (Number.isInteger(value) && value >= minimum) return Math.min(maximum, value)
+  throw usageError(`${name}: expected a whole number from ${minimum} up, got ${value}`)
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

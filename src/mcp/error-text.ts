@@ -1,5 +1,6 @@
 import { type ErrorCode, messageOf, PharosError } from '../core/errors.ts'
 import { redactSecrets } from '../core/secrets.ts'
+import { oneLine } from '../library/search/display-text.ts'
 
 /** Advice that names tools, because the error table advises users of the command line. */
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -66,7 +67,7 @@ export function writeError(error: unknown, isReadOnly = false, givenAdvice?: str
       : writePageAdvice(failure)
   const codeAdvice = (isReadOnly ? READ_ONLY_ADVICE[code] : undefined) ?? ADVICE[code]
   const siteAdvice = details['as'] === 'site' ? AS_SITE_ADVICE : undefined
-  return `Error (${code}): ${redactSecrets(message)} – ${givenAdvice ?? siteAdvice ?? fetchAdvice ?? codeAdvice ?? entry.advice}`
+  return `Error (${code}): ${oneLine(redactSecrets(message))} – ${givenAdvice ?? siteAdvice ?? fetchAdvice ?? codeAdvice ?? entry.advice}`
 }
 
 function writePageAdvice({ code, details }: PharosError): string | undefined {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { usageError } from '../core/errors.ts'
 import { estimateTokens } from '../core/text/estimate.ts'
 import { clipText, splitLines } from '../core/text/lines.ts'
-import { clamp } from './arguments.ts'
+import { readNumber } from './arguments.ts'
 import { number, type OrNull, orNull, unlisted } from './schemas.ts'
 
 const TOKENS = { default: 10_000, minimum: 1, maximum: 100_000 } as const
@@ -72,7 +72,7 @@ export function cutPart(markdown: string, args: PartArguments): Part {
   if (lastLine < startLine) throw usageError(`endLine ${lastLine} is before startLine ${startLine}`)
   const firstLine = lines[startLine - 1] ?? ''
   const column = checkPosition('startColumn', args.startColumn ?? 1, Math.max(1, firstLine.length))
-  const budget = clamp(args.tokens ?? TOKENS.default, TOKENS.minimum, TOKENS.maximum)
+  const budget = readNumber('tokens', args.tokens ?? TOKENS.default, TOKENS)
 
   const beginning = firstLine.slice(column - 1)
   let tokens = estimateTokens(beginning)

@@ -1,8 +1,7 @@
 import type { z } from 'zod'
-import { usageError } from '../core/errors.ts'
 import type { Scope } from '../core/url/scope.ts'
 import { withoutUndefined } from '../core/without-undefined.ts'
-import { parseList } from './arguments.ts'
+import { parseList, readNumber } from './arguments.ts'
 import { number, rare, texts } from './schemas.ts'
 
 /** The parameters that limit which addresses of a site are crawled. */
@@ -28,17 +27,10 @@ export function scopeOf(args: {
   readonly maxDepth?: number | undefined
   readonly maxPages?: number | undefined
 }): Partial<Scope> {
-  checkInteger('maxDepth', args.maxDepth, 0)
-  checkInteger('maxPages', args.maxPages, 1)
   return withoutUndefined({
     allow: parseList(args.allowPatterns),
     block: parseList(args.blockPatterns),
-    maxDepth: args.maxDepth,
-    maxPages: args.maxPages,
+    maxDepth: readNumber('maxDepth', args.maxDepth, { minimum: 0 }),
+    maxPages: readNumber('maxPages', args.maxPages, { minimum: 1 }),
   })
-}
-
-function checkInteger(name: string, value: number | undefined, minimum: number): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= minimum)) return
-  throw usageError(`${name}: expected a whole number from ${minimum} up, got ${value}`)
 }

@@ -3,8 +3,7 @@ import type { ContentTypeCounts } from '../core/retrieval/content-type.ts'
 import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeTime } from '../core/text/iso-time.ts'
 import type { Library, SourceState } from '../library/library.ts'
-import { oneLine, timeOrNull } from '../library/search/display-text.ts'
-import { labelOf } from '../library/source.ts'
+import { oneLine, quoteSpaced, timeOrNull, writeLabel } from '../library/search/display-text.ts'
 import { writeShortfall } from '../library/sources/shortfall.ts'
 import type { SourceReport } from '../library/sources/source-status.ts'
 import { sourceRecord } from './records.ts'
@@ -84,8 +83,8 @@ export function writeListed(listed: ListedSource, isReadOnly = false): string {
   const size = `${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}${chunks === 0 ? '' : ` (${split})`}`
   const partial = shortfall === null ? '' : ` — ${writePartial(source, shortfall, isReadOnly)}`
   const { readVersion } = source.settings
-  const read = readVersion === undefined || readVersion === source.version ? '' : ` (${oneLine(readVersion)} read)`
-  return `${oneLine(labelOf(source))} — ${oneLine(source.url)}${read} — ${status}${partial} — ${size} — ${when}${writeNext(listed)} — id ${source.id}`
+  const read = readVersion === undefined || readVersion === source.version ? '' : ` (${quoteSpaced(readVersion)} read)`
+  return `${writeLabel(source)} — ${quoteSpaced(source.url)}${read} — ${status}${partial} — ${size} — ${when}${writeNext(listed)} — id ${source.id}`
 }
 
 /** `, next 2026-02-21T10:30:00Z`, with the problem of the last refresh; empty without a schedule. */

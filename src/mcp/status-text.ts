@@ -2,8 +2,8 @@ import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import { writeTime } from '../core/text/iso-time.ts'
 import { writeWidening, writeWiderScope } from '../library/crawl/wider-scope.ts'
-import { oneLine, writePageCounts } from '../library/search/display-text.ts'
-import { labelOf, type Source } from '../library/source.ts'
+import { oneLine, quoteSpaced, writeLabel, writePageCounts } from '../library/search/display-text.ts'
+import type { Source } from '../library/source.ts'
 import type { CrawlEntry, CrawlReport } from '../library/sources/describe-crawl.ts'
 import { writeDocumentationOffer } from '../library/sources/offer-documentation.ts'
 import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/sources/shortfall.ts'
@@ -19,7 +19,7 @@ export function writeCrawlStatus(report: CrawlReport, isReadOnly = false): strin
     ...writeNeedsBrowser(report, isReadOnly),
     ...writeNarrowScope(report, isReadOnly),
     ...writeDocumentation(report, isReadOnly),
-    `Source: ${oneLine(labelOf(source))} (${oneLine(source.url)})`,
+    `Source: ${writeLabel(source)} (${quoteSpaced(source.url)})`,
     `Status: ${status}`,
     ...listFaults.map((fault) => `List: ${oneLine(fault)}`),
     ...(isRunning ? writeActive(report) : writeFinished(report)),
@@ -50,10 +50,10 @@ export function writeDocumentation(
   isReadOnly: boolean,
 ): string[] {
   if (documentation.length === 0) return []
-  const version = source.version === null ? '' : ` and version ${source.version}`
+  const version = source.version === null ? '' : ` and version ${quoteSpaced(source.version)}`
   const remedy = isReadOnly
-    ? documentation.join(' ')
-    : `add_source with url ${documentation.join(' or ')}${version} adds it`
+    ? documentation.map(quoteSpaced).join(' ')
+    : `add_source with url ${documentation.map(quoteSpaced).join(' or ')}${version} adds it`
   return [`Documentation: ${oneLine(writeDocumentationOffer(source))}; ${oneLine(remedy)}`]
 }
 
@@ -97,14 +97,14 @@ function writeProblem(problem: string, reason: string | null): string {
 }
 
 function writeErrors({ errors, errorUrls }: CrawlReport['progress']): string[] {
-  const lines = errorUrls.map(({ url, reason }) => `  - ${oneLine(`${url}: ${reason}`)}`)
+  const lines = errorUrls.map(({ url, reason }) => `  - ${quoteSpaced(url)}: ${oneLine(reason)}`)
   return [`Errors: ${countOf(errors, 'page')} failed`, ...lines, ...writeRest(errors - lines.length)]
 }
 
 function writeFiltered({ filtered, filteredUrls }: CrawlReport['progress']): string[] {
   const lines = filteredUrls.map(({ url, reason, pattern }) => {
     const rule = pattern === null || pattern === '' ? '' : ` by ${pattern}`
-    return `  - ${oneLine(`${url}: ${reason}${rule}`)}`
+    return `  - ${quoteSpaced(url)}: ${oneLine(`${reason}${rule}`)}`
   })
   return [`Filtered: ${countOf(filtered, 'URL')} excluded by scope`, ...lines, ...writeRest(filtered - lines.length)]
 }
@@ -117,5 +117,5 @@ function writeRest(count: number): string[] {
 export function writeCrawlLine({ crawlId, source, kind, state, startedAt, elapsedMs, problem }: CrawlEntry): string {
   const why = problem === null ? '' : `: ${oneLine(problem)}`
   const when = `started ${writeTime(startedAt)}, ${writeDuration(elapsedMs)}`
-  return `${crawlId}  ${oneLine(labelOf(source))}  ${kind}  ${state}  ${when}${why}`
+  return `${crawlId}  ${writeLabel(source)}  ${kind}  ${state}  ${when}${why}`
 }

@@ -14,6 +14,7 @@ import { failedOnEmptyLibrary, writeEmptyLibrary } from './empty-library.ts'
 import { writeError } from './error-text.ts'
 import { writeInputSchema, writeOutputSchema } from './listed-schema.ts'
 import type { PackExports } from './pack-exports.ts'
+import { type Block, type PageText, writeBlocks } from './page-text.ts'
 import type { McpProject } from './ports.ts'
 import type { SharedState } from './shared-state.ts'
 
@@ -32,12 +33,9 @@ export interface ToolContext {
   readonly progress: (done: number, total: number | undefined, message: string) => Promise<void>
 }
 
-/** One content block of a response. */
-export type Block = CallToolResult['content'][number]
-
-/** The response of a tool: blocks for reading, and structured content for programs. */
+/** The response of a tool: our own lines and text of pages for reading, and structured content for programs. */
 export interface ToolAnswer<T> {
-  readonly content: readonly (string | Block)[]
+  readonly content: readonly (string | PageText | Block)[]
   readonly structured: T
 }
 
@@ -90,10 +88,7 @@ export function createTool<In extends z.ZodObject, Out extends z.ZodObject>(defi
       const tool = server.registerTool(name, config, async (raw, context): Promise<CallToolResult> => {
         try {
           const { content, structured } = await run(parseArguments(input, raw), createContext(shared, context))
-          return {
-            content: content.map((block) => (typeof block === 'string' ? { type: 'text', text: block } : block)),
-            structuredContent: structured,
-          }
+          return { content: writeBlocks(content), structuredContent: structured }
         } catch (error) {
           const advice = (await failedOnEmptyLibrary(shared, error)) ? writeEmptyLibrary(shared.isReadOnly) : undefined
           return { content: [{ type: 'text', text: writeError(error, shared.isReadOnly, advice) }], isError: true }

@@ -1,5 +1,6 @@
 import { countOf } from '../core/text/count.ts'
 import type { Library } from '../library/library.ts'
+import { writeLabel } from '../library/search/display-text.ts'
 import { labelOf, type Source } from '../library/source.ts'
 
 /** Says that failed pages need a browser, and how to enable one. */
@@ -22,7 +23,7 @@ export async function listUnrendered(
   const notices = sources.map(async (source) => {
     const [crawl] = await store.listCrawls(source.id, 1)
     const count = crawl?.summary?.ledger.reasons['failed/needs-rendering'] ?? 0
-    return count === 0 ? [] : [`${labelOf(source)}: ${writeUnrendered(count, source, isReadOnly)}`]
+    return count === 0 ? [] : [`${writeLabel(source)}: ${writeUnrendered(count, source, isReadOnly)}`]
   })
   return (await Promise.all(notices)).flat()
 }

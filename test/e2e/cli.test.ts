@@ -195,7 +195,7 @@ describe('search', () => {
       code: 0,
       signal: null,
       stdout: expect.stringMatching(
-        /^c000\w {2}guide\.md:5-7 {2}\d+\.\d\d\nGuide > Retry\n## Retry Wait for Retry-After before the next visit\.\n$/,
+        /^c000\w {2}guide\.md:5-7 {2}\d+\.\d\d\n {2}Guide > Retry\n {2}## Retry Wait for Retry-After before the next visit\.\n$/,
       ),
       stderr: '',
     })

@@ -144,7 +144,7 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
         },
       ],
     })
-    expect(textOf(found, 1)).toBe('[1] "Workshop" — cars.md (chunk c0002, lines 1-3)')
+    expect(textOf(found, 1)).toMatch(/^@[0-9a-f]{3,} \[1\] "Workshop" — cars\.md \(chunk c0002, lines 1-3\)$/)
     const weak = await client.callTool({ name: 'search_docs', arguments: { query: 'zyxomat of broken engines' } })
     expect(weak.structuredContent).toMatchObject({ relevance: 'weak', uncovered: ['zyxomat'] })
     expect(textOf(weak)).toContain('Weak match: nothing found mentions "zyxomat". Try other words.')

@@ -222,10 +222,26 @@ test('an unknown source is answered with the nearest name, and null counts as no
   expect(answer.isError).toBeUndefined()
 })
 
-test('numbers out of range are clamped', async () => {
-  const { call } = await connect()
-  for (const limit of [-5, 0, 0.4, 51, 1e9]) {
-    expect((await call('search_docs', { query: 'kiln', maxResults: limit, tokens: limit })).isError).toBeUndefined()
+test('numbers below the range are refused, and larger ones count as the maximum', async () => {
+  const { call, callForText } = await connect()
+  const calls: [string, string, Record<string, unknown>?][] = [
+    ['search_docs', 'maxResults', { query: 'kiln' }],
+    ['search_docs', 'tokens', { query: 'kiln' }],
+    ['list_symbols', 'limit'],
+    ['crawl_status', 'limit'],
+    ['what_changed', 'limit', { source: 'guide' }],
+    ['add_source', 'maxPages', { url: 'https://docs.invalid/' }],
+  ]
+  for (const [tool, name, args] of calls) {
+    for (const value of [-5, 0, 0.4]) {
+      expect(await callForText(tool, { ...args, [name]: value })).toMatch(
+        new RegExp(`^Error \\(USAGE\\): ${name}: expected a whole number from \\d+ up, got ${value} –`),
+      )
+    }
+  }
+  expect(await callForText('search_docs', { query: 'kiln', tokens: 99 })).toContain('from 100 up, got 99')
+  for (const limit of [51, 1e9]) {
+    expect((await call('search_docs', { query: 'kiln', maxResults: limit, tokens: 1e9 })).isError).toBeUndefined()
     expect((await call('list_symbols', { limit })).isError).toBeUndefined()
     expect((await call('crawl_status', { limit })).isError).toBeUndefined()
   }

@@ -101,7 +101,7 @@ describe.each(Object.entries(TRANSPORTS).map(([transport, open], i) => [transpor
       expect(textOf(read, 1)).toContain(textOf(found, 1))
       const chunk = await call('get_chunk', { chunk: best?.chunk ?? '' })
       expect(textOf(chunk, 0)).toMatch(
-        new RegExp(`^"Kiln" — http\\S+/docs/kiln\\S* \\(chunk ${name}/[0-9a-f]{12}, lines? .*\\)$`),
+        new RegExp(`^@[0-9a-f]{3,} "Kiln" — http\\S+/docs/kiln\\S* \\(chunk ${name}/[0-9a-f]{12}, lines? .*\\)$`),
       )
       expect(textOf(found, 1)).toContain(textOf(chunk, 1).trim())
       const { contents } = await client.readResource({ uri: 'docs://sources' })

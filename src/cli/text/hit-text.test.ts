@@ -108,7 +108,7 @@ describe('answer at a terminal', () => {
       at('v1.7.0', 'en'),
     ]
     const answer = answerOf({ passages: [{ ...PASSAGE, similar }], more: [{ ...MENTION, similar: [at('1', null)] }] })
-    const also = ['   also: v1, v1 de, de, https://docs.example/copy [2J, mirror, v1.7.0', '   also: v1']
+    const also = ['   also: v1, v1 de, de, "https://docs.example/copy [2J", mirror, v1.7.0', '   also: v1']
     const shown = writeAnswer(answer, PLAIN, NOW).split('\n')
     expect(shown.filter((line) => line.includes('also:'))).toEqual(also)
     const piped = writeMarkdownAnswer(answer).split('\n')
@@ -205,7 +205,7 @@ describe('answer in a pipe', () => {
         '2. Limits',
         '   <https://docs.example/limits>',
         '   chunk guide@2/dddddddddddd',
-        '   Do not wait longer.',
+        '   > Do not wait longer.',
       ].join('\n'),
     )
   })

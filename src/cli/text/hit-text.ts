@@ -187,7 +187,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
     ].join('\n')
   })
   const otherPages = more.map((page, i) => {
-    const line = page.line === '' ? [] : [`   ${printableLine(page.line)}`]
+    const line = page.line === '' ? [] : [`   > ${printableLine(page.line)}`]
     return [
       `${passages.length + i + 1}. ${printableLine(writeHeadingPath(page))}`,
       `   <${printableLine(page.url)}>`,

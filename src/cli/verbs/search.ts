@@ -12,8 +12,15 @@ import type { Library } from '../../library/library.ts'
 import type { Store } from '../../library/ports/store.ts'
 import { answerRecord } from '../../library/search/answer-record.ts'
 import { describeDoubt } from '../../library/search/display-text.ts'
-import { DEFAULT_LIMIT, DEFAULT_TOKENS, searchLibrary } from '../../library/search/search-library.ts'
-import { DUPLICATES, ENGINE_WORDS, FUSIONS, type SearchAnswer, type SearchInput } from '../../library/search.ts'
+import { DEFAULT_LIMIT, searchLibrary } from '../../library/search/search-library.ts'
+import {
+  DEFAULT_TOKENS,
+  DUPLICATES,
+  ENGINE_WORDS,
+  FUSIONS,
+  type SearchAnswer,
+  type SearchInput,
+} from '../../library/search.ts'
 import { findOtherMachine } from '../../library/sources/other-machine.ts'
 import { flagName } from '../../settings/settings.ts'
 import { type RememberedHit, rememberHits } from '../last-search.ts'
@@ -323,8 +330,9 @@ async function answerFromPack(
 function writeHit(hit: PackHit, colors: Colors): string {
   const citation = colors.cyan(`${printableLine(hit.path)}:${hit.startLine}-${hit.endLine}`)
   const location = `${colors.bold(printableLine(hit.chunkRef))}  ${citation}  ${hit.score.toFixed(2)}`
-  const headings = hit.headingPath.length === 0 ? [] : [colors.dim(printableLine(hit.headingPath.join(' > ')))]
-  return [location, ...headings, printableLine(hit.snippet), ...writeExplanation(hit, colors)].join('\n')
+  // Text of the file is indented, so that it cannot pass for the next hit.
+  const headings = hit.headingPath.length === 0 ? [] : [colors.dim(`  ${printableLine(hit.headingPath.join(' > '))}`)]
+  return [location, ...headings, `  ${printableLine(hit.snippet)}`, ...writeExplanation(hit, colors)].join('\n')
 }
 
 /** Embeds a query with the built-in model, which is loaded on demand. */

@@ -37,11 +37,15 @@ export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   if (PLAIN.test(type))
     return { type: 'text', isMarkdown: isMarkdownUrl || (type === 'text/plain' && isMarkdownText(sample)), isMdx }
   const isGeneric = GENERIC_TYPE.test(type)
-  if (!HTML.test(type) && !isGeneric) return { type: 'other', name: type }
+  if (!HTML.test(type) && !isGeneric)
+    return { type: 'other', name: MEDIA_TYPE.test(type) ? type : JSON.stringify(type) }
   if (isMarkdownUrl && !isMarkup) return { type: 'text', isMarkdown: true, isMdx }
   if (!isGeneric || isMarkup || /<[a-z][^<>]*>/i.test(beginning)) return { type: 'html' }
   return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning), isMdx }
 }
+
+/** What servers may send in place of a type is quoted, so that it cannot pass for words of the program. */
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/
 
 const SAMPLE_CHARS = 16_384
 const SNIFF_CHARS = 1024

@@ -73,5 +73,5 @@ function editDistance(a: string, b: string, limit: number): number {
 
 /** `, did you mean x?` or nothing. */
 export function suggest(nearest: string | undefined): string {
-  return nearest === undefined ? '' : `, did you mean ${nearest}?`
+  return nearest === undefined ? '' : `, did you mean ${/\s/.test(nearest) ? JSON.stringify(nearest) : nearest}?`
 }

@@ -8,8 +8,8 @@ import { withoutUndefined } from '../../core/without-undefined.ts'
 import { answerRecord } from '../../library/search/answer-record.ts'
 import { findChunk } from '../../library/search/find-chunk.ts'
 import { DEFAULT_GROUPS } from '../../library/search/list-duplicates.ts'
-import { DEFAULT_LIMIT, DEFAULT_TOKENS } from '../../library/search/search-library.ts'
-import { DUPLICATES, FUSIONS, type SearchInput } from '../../library/search.ts'
+import { DEFAULT_LIMIT } from '../../library/search/search-library.ts'
+import { DEFAULT_TOKENS, DUPLICATES, FUSIONS, type SearchInput } from '../../library/search.ts'
 import { labelOf, versionFieldsOf } from '../../library/source.ts'
 import {
   countField,

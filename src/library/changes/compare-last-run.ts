@@ -7,7 +7,8 @@ import { readRows } from '../copy/read-rows.ts'
 import type { Library } from '../library.ts'
 import type { EarlierPages } from '../ports/library-store.ts'
 import type { Crawl } from '../ports/store.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 import { comparedPath, MAX_CHARS, type PageSet, readPageSet } from './read-page-set.ts'
 
 /** What the last crawl of a source changed. */
@@ -26,7 +27,7 @@ export async function compareLastRun(
 ): Promise<LastRunComparison> {
   const [crawl, previous] = await library.store.listCrawls(source.id, 2)
   if (crawl === undefined || previous === undefined) {
-    const label = labelOf(source)
+    const label = writeLabel(source)
     throw usageError(
       `${label} was crawled only once, so there is nothing to compare; crawl it again: pharos recrawl ${label}`,
     )

@@ -8,7 +8,8 @@ import { compareVersions as orderVersions } from '../../core/version/version.ts'
 import { runCooperatively } from '../cooperative-task.ts'
 import type { Library, SourceLookup } from '../library.ts'
 import type { Crawl } from '../ports/store.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 import { findSource } from '../sources/find-source.ts'
 import { chooseVersion, describeDoubts, type VersionChoice, writeVersions } from '../sources/find-version.ts'
 import { compareLastRun } from './compare-last-run.ts'
@@ -158,7 +159,9 @@ async function chooseSides(
   const older = from === undefined ? olderThan(newer, newest) : await chooseVersion(library, named, from)
   const oldest = requireVersion(named, older)
   if (oldest.id === newest.id) {
-    throw usageError(`both versions are ${labelOf(newest)}: give two that differ, of ${writeVersions(newer.versions)}`)
+    throw usageError(
+      `both versions are ${writeLabel(newest)}: give two that differ, of ${writeVersions(newer.versions)}`,
+    )
   }
   const notices = [...describeDoubts(older), ...describeDoubts(newer)]
   const isBackwards = orderVersions(oldest.version ?? '', newest.version ?? '') > 0

@@ -1,7 +1,8 @@
 import { isApiPage, packageOf } from '../../core/changes/read-symbols.ts'
 import { packageTitle, parsePackageUrl } from '../../core/url/package-url.ts'
 import type { Library } from '../library.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 import { type PageSet, readPageSet } from './read-page-set.ts'
 
 /** The pages of two versions, with those of packages whose names they pass on. */
@@ -30,7 +31,9 @@ export async function addPassedOn(
     const [oldest, newest] = [find(from), find(to)]
     if (oldest === undefined || newest === undefined) {
       const adds = [from, to].map(({ version }) => `pharos add npm:${name}@${version}`)
-      notices.push(`${labelOf(to)} exports all of ${name}, which is not compared; take it in first: ${adds.join(', ')}`)
+      notices.push(
+        `${writeLabel(to)} exports all of ${name}, which is not compared; take it in first: ${adds.join(', ')}`,
+      )
       continue
     }
     sets = {

@@ -5,8 +5,9 @@ import { countOf } from '../../core/text/count.ts'
 import { normalizePagePath } from '../../core/url/normalized-path.ts'
 import type { Library } from '../library.ts'
 import { isTree } from '../ports/tree.ts'
+import { writeLabel } from '../search/display-text.ts'
 import { listDefinitions } from '../search/list-symbols.ts'
-import { labelOf, type Source } from '../source.ts'
+import type { Source } from '../source.ts'
 
 /** Address and sections of a page. */
 export interface PagePlace {
@@ -53,7 +54,7 @@ export async function readPageSet(
     const { url, sections, markdown } = stored.page
     chars += markdown.length
     if (pages.length === MAX_PAGES || chars > MAX_CHARS) {
-      const notice = `only the first ${countOf(pages.length, 'page')} of ${labelOf(source)} were compared`
+      const notice = `only the first ${countOf(pages.length, 'page')} of ${writeLabel(source)} were compared`
       return { pages, places, keys, notice }
     }
     const path = comparedPath(source, { key: stored.key, url })

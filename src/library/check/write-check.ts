@@ -1,6 +1,7 @@
 import { countOf } from '../../core/text/count.ts'
 import { writeList } from '../../core/text/list.ts'
 import type { CheckedPlace } from '../ports/code-checker.ts'
+import { quoteSpaced } from '../search/display-text.ts'
 
 /** How many reasons for unknown names are listed. */
 const MAX_REASONS = 5
@@ -8,12 +9,12 @@ const MAX_REASONS = 5
 /** Describes a place in one line, without its position in the code. */
 export function describePlace(place: CheckedPlace): string {
   const { name, verdict, package: label, declaredAt, nearest, inVersions, why } = place
-  const citation = [label, declaredAt].filter((part) => part !== null).join(' ')
+  const citation = [label, declaredAt].flatMap((part) => (part === null ? [] : [quoteSpaced(part)])).join(' ')
   const hints = [
-    ...(nearest === null ? [] : [`did you mean ${nearest}?`]),
+    ...(nearest === null ? [] : [`did you mean ${quoteSpaced(nearest)}?`]),
     ...(inVersions.length === 0 ? [] : [`${writeList(inVersions)} ${inVersions.length === 1 ? 'has' : 'have'} it`]),
   ]
-  const parts = [`${name}: ${verdict}`, ...(why === '' ? [] : [why]), ...hints]
+  const parts = [`${quoteSpaced(name)}: ${verdict}`, ...(why === '' ? [] : [why]), ...hints]
   return `${parts.join(', ')}${citation === '' ? '' : ` (${citation})`}`
 }
 

@@ -20,7 +20,8 @@ import { adviseAllowance } from '../ports/download.ts'
 import type { Crawl, CrawlRunOptions, Store } from '../ports/store.ts'
 import { isTree, type OpenTree, type TreeOptions } from '../ports/tree.ts'
 import { scheduleAfterCrawl } from '../refresh/schedule.ts'
-import { labelOf, type Source, type SourceChange, type SourceSettings } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source, SourceChange, SourceSettings } from '../source.ts'
 import { findOtherMachine } from '../sources/other-machine.ts'
 import { listStoredRegistries } from '../sources/package-origin.ts'
 import { hasRecentHeartbeat } from '../sources/source-status.ts'
@@ -86,7 +87,7 @@ export async function* crawlSource(
   }
   // Validation precedes all writes.
   if (input.render !== undefined && isTree(source)) {
-    throw usageError(`render is only for web sites, and ${labelOf(source)} is not one`)
+    throw usageError(`render is only for web sites, and ${writeLabel(source)} is not one`)
   }
   resolveScope(source.scope, requested.options.scope)
   if (!isTree(source)) {
@@ -356,14 +357,14 @@ function openTree(
 ): Promise<OpenTree> {
   const { trees, store, siteHeaders } = library
   if (trees === undefined) {
-    throw usageError(`${labelOf(source)} is not a web site, and only web sites can be read here`)
+    throw usageError(`${writeLabel(source)} is not a web site, and only web sites can be read here`)
   }
   refuseOtherMachine(library, source)
   const kind = treeKindOf(source.url)
   const isDownload = kind === 'archive' && !isFileUrl(source.url)
   if (Object.keys(headers).length > 0 && !isDownload) {
     const advice = kind === undefined ? '' : (TOKEN_ADVICE[kind] ?? '')
-    const problem = `header is only for web sites and archives on the web, and ${labelOf(source)} is neither${advice}`
+    const problem = `header is only for web sites and archives on the web, and ${writeLabel(source)} is neither${advice}`
     throw usageError(problem)
   }
   const { chunks: profile, tree, installedAt, types } = source.settings
@@ -381,12 +382,12 @@ function openTree(
 function refuseUnfinishedDiscovery(last: Crawl, source: Source, kind: CrawlKind): void {
   const isUnfinished = last.state === 'running' || last.state === 'cancelled'
   if (!isUnfinished || !isDiscovering(last.kind) || isDiscovering(kind)) return
-  throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last.kind })
+  throw new PharosError('CRAWL_UNFINISHED', { source: writeLabel(source), kind: last.kind })
 }
 
 /** Throws unless the last run has ended and was over the same folder, because only then a partial run gives a correct result. */
 function refuseFocus(last: Crawl | undefined, source: Source, tree: OpenTree | undefined): void {
   const hasEnded = last !== undefined && last.state !== 'running' && last.state !== 'cancelled'
   if (hasEnded && tree !== undefined && last.summary?.place === tree.folderId) return
-  throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: last?.kind ?? 'add' })
+  throw new PharosError('CRAWL_UNFINISHED', { source: writeLabel(source), kind: last?.kind ?? 'add' })
 }

@@ -2,7 +2,8 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import { isNegated } from '../../core/url/path-patterns.ts'
 import type { Scope } from '../../core/url/scope.ts'
 import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 
 export type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 
@@ -34,5 +35,5 @@ export function writeWidening(source: Source, wider: WiderScope): string {
     ...(allow.length === 0 ? [] : [`allowPatterns ${allow.join(',')}`]),
   ]
   const last = facts.pop()
-  return `remove_source with source ${labelOf(source)}, then add_source with ${facts.join(', ')} and ${last} includes them`
+  return `remove_source with source ${writeLabel(source)}, then add_source with ${facts.join(', ')} and ${last} includes them`
 }

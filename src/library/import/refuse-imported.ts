@@ -2,7 +2,8 @@ import { PharosError } from '../../core/errors.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
 import type { Library } from '../library.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 import type { ChunkImport } from './parse-import.ts'
 
 /**
@@ -16,14 +17,14 @@ export async function findImport(
 ): Promise<ChunkImport | undefined> {
   if (treeKindOf(source.url) !== 'import') return undefined
   const stored = await imports?.read(source.id)
-  if (stored === undefined) throw new PharosError('SOURCE_IMPORTED', { source: labelOf(source) })
+  if (stored === undefined) throw new PharosError('SOURCE_IMPORTED', { source: writeLabel(source) })
   if (kind !== 'recrawl' && kind !== 'add')
-    throw new PharosError('CRAWL_UNFINISHED', { source: labelOf(source), kind: 'import' })
+    throw new PharosError('CRAWL_UNFINISHED', { source: writeLabel(source), kind: 'import' })
   return stored
 }
 
 /** Throws `SOURCE_IMPORTED` for a completed import, without reading it. */
 export async function refuseImported({ imports }: Pick<Library, 'imports'>, source: Source): Promise<void> {
   if (treeKindOf(source.url) !== 'import' || (await imports?.list())?.includes(source.id) === true) return
-  throw new PharosError('SOURCE_IMPORTED', { source: labelOf(source) })
+  throw new PharosError('SOURCE_IMPORTED', { source: writeLabel(source) })
 }

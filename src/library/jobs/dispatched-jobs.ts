@@ -3,7 +3,8 @@ import type { CrawlSummary } from '../../crawl/events.ts'
 import type { CrawlInput } from '../crawl/crawl-source.ts'
 import type { Library } from '../library.ts'
 import type { Job, JobProgress, Jobs } from '../ports/jobs.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 import { reportSource, type SourceReport } from '../sources/source-status.ts'
 import type { Dispatcher, JobView } from './dispatcher.ts'
 import { createSourceRequest } from './source-request.ts'
@@ -60,7 +61,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
     resolveScope(source.scope, scope)
     const report = await reportSource(library, source)
     if (isClosed) throw new PharosError('INTERRUPTED')
-    if (report.isRunning || isCrawled(source.id)) throw new PharosError('CRAWL_RUNNING', { source: labelOf(source) })
+    if (report.isRunning || isCrawled(source.id)) throw new PharosError('CRAWL_RUNNING', { source: writeLabel(source) })
     return report
   }
   return {

@@ -1,8 +1,9 @@
 import { escapeRegExp } from '../../core/escape-reg-exp.ts'
 import type { Library } from '../library.ts'
+import { writeLabel } from '../search/display-text.ts'
 import { searchLibrary } from '../search/search-library.ts'
 import type { SearchAnswer, SearchInput } from '../search.ts'
-import { labelOf, type Source } from '../source.ts'
+import type { Source } from '../source.ts'
 import { findProject, isUsedBy, titleOf, withoutVersion } from './plan-project.ts'
 
 /**
@@ -30,7 +31,7 @@ export async function searchProject(
   const notices =
     named === undefined
       ? []
-      : [`${named.name} ${named.version} is not in the library; the project uses ${labelOf(named.own)}`]
+      : [`${named.name} ${named.version} is not in the library; the project uses ${writeLabel(named.own)}`]
   const packages = new Set(own.map(({ url }) => withoutVersion(url)))
   const others = all.filter(({ url }) => !packages.has(withoutVersion(url)))
   if (answer.relevance === 'strong' || others.length === 0) {

@@ -1,7 +1,8 @@
 import { PharosError } from '../../core/errors.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 import { createSchedule } from './schedule.ts'
 
 /** Number of recent crawls of a source to search for one that completed. */
@@ -15,7 +16,7 @@ export async function setRefreshInterval(
 ): Promise<void> {
   const { id } = source
   if (everyMs === null) return store.updateSource(id, { refresh: null })
-  if (treeKindOf(source.url) === 'import') throw new PharosError('SOURCE_IMPORTED', { source: labelOf(source) })
+  if (treeKindOf(source.url) === 'import') throw new PharosError('SOURCE_IMPORTED', { source: writeLabel(source) })
   const now = clock.now()
   const completed = (await store.listCrawls(id, MAX_RECENT_CRAWLS)).find(({ state }) => state === 'completed')
   const from = Math.min(now, completed?.endedAt ?? now)

@@ -21,8 +21,8 @@ export interface AnswerParts {
   readonly tokens: number
 }
 
-/** Characters that the separator and number of each block add. */
-const BLOCK_CHARS = 8
+/** Characters that the mark, the number and the line end of each block add. */
+const BLOCK_CHARS = 12
 
 /** Length in characters of the line that shows why a page is mentioned. */
 const LINE_CHARS = 120

@@ -2,6 +2,7 @@ import { countOf, writeNumber } from '../../core/text/count.ts'
 import { writeTime } from '../../core/text/iso-time.ts'
 import { writeList } from '../../core/text/list.ts'
 import type { PageMention, Passage, SearchAnswer, SimilarPage } from '../search.ts'
+import { labelOf, type Source } from '../source.ts'
 
 /** Writes a time, or null. */
 export function timeOrNull(ms: number | null): string | null {
@@ -27,9 +28,22 @@ export function quote(text: string): string {
   return JSON.stringify(oneLine(text))
 }
 
+/** Puts an untrusted name or address on one line, in quotes if it has spaces, so that it cannot pass for several facts of a line. */
+export function quoteSpaced(text: string): string {
+  const line = oneLine(text)
+  return BLANK.test(line) ? JSON.stringify(line) : line
+}
+
+/** The name of a source, with its version if it has one, for a text: in quotes if it has spaces. */
+export function writeLabel(source: Pick<Source, 'name' | 'version'>): string {
+  return quoteSpaced(labelOf(source))
+}
+
 const SPACE = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 /** Matches everything in SPACE except single spaces, which nearly every text has. */
 const ODD_SPACE = /[^\S ]| {2}|[\p{Cc}\u202a-\u202e\u2066-\u2069]/u
+/** Quotes, and everything that looks like a space. */
+const BLANK = /["\s\p{DI}\u2800]/u
 
 /** Origin of a text, with everything needed to cite and request it again. */
 export interface Citation {
@@ -67,7 +81,7 @@ export function writeMention(page: Omit<PageMention, 'sourceId' | 'score'>): str
 /** ` — version 19.1.0, https://www.npmjs.com/package/react/v/19.1.0`; a version that the source label has is left out. */
 function writePackage(place: Pick<Citation, 'source' | 'version' | 'packagePage'>): string {
   const facts = listPackageFacts(place)
-  return facts.length === 0 ? '' : ` — ${facts.map(oneLine).join(', ')}`
+  return facts.length === 0 ? '' : ` — ${facts.join(', ')}`
 }
 
 /** Lists the version of a package that was read, unless the source label has it, and its web page. */
@@ -77,7 +91,10 @@ export function listPackageFacts({
   packagePage,
 }: Pick<Citation, 'source' | 'version' | 'packagePage'>): readonly string[] {
   const isUnlabelled = version !== null && !source.endsWith(`@${version}`)
-  return [...(isUnlabelled ? [`version ${version}`] : []), ...(packagePage === undefined ? [] : [packagePage])]
+  return [
+    ...(isUnlabelled ? [`version ${quoteSpaced(version)}`] : []),
+    ...(packagePage === undefined ? [] : [quoteSpaced(packagePage)]),
+  ]
 }
 
 function writeAlso({ similar = [], source, version = null }: Pick<Citation, 'similar' | 'source' | 'version'>): string {
@@ -85,11 +102,11 @@ function writeAlso({ similar = [], source, version = null }: Pick<Citation, 'sim
 }
 
 function writeAddress({ title, url, headingPath }: Pick<Citation, 'title' | 'url' | 'headingPath'>): string {
-  return `${listHeadings({ title, headingPath }).map(quote).join(' > ')} — ${oneLine(url)}`
+  return `${listHeadings({ title, headingPath }).map(quote).join(' > ')} — ${quoteSpaced(url)}`
 }
 
 function writeName({ source, chunk }: Pick<Citation, 'source' | 'chunk'>): string {
-  return chunk === null ? oneLine(source) : `chunk ${oneLine(shortenChunk(chunk))}`
+  return chunk === null ? quoteSpaced(source) : `chunk ${quoteSpaced(shortenChunk(chunk))}`
 }
 
 /** Lists the page title and the headings above a text; the title is left out if the first heading repeats it. */
@@ -114,7 +131,7 @@ export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passag
       ...(isVersion ? [version.replace(/^v?(?=\d)/, 'v')] : []),
       ...(isTranslation === true ? [language ?? ''] : []),
     ]
-    return oneLine(facts.join(' ') || (source === shown.source ? url : source))
+    return facts.map(quoteSpaced).join(' ') || quoteSpaced(source === shown.source ? url : source)
   })
   const [...all] = new Set(names)
   const rest = all.length - MAX_SIMILAR

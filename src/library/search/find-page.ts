@@ -9,6 +9,7 @@ import { labelOf, type Source } from '../source.ts'
 import { chooseSources } from '../sources/choose-sources.ts'
 import { findKeys } from '../sources/find-keys.ts'
 import { isMarkdownPage, resolveDisplayLinks } from './display-links.ts'
+import { writeLabel } from './display-text.ts'
 import { findNearestPage } from './nearest-page.ts'
 
 /** Which page to find. */
@@ -37,7 +38,7 @@ export async function findPage(library: SourceLookup, { url, source }: PageInput
     }
   }
   const reasons = known.map(({ source: { name, version }, row: { state, reason } }) => {
-    return `${labelOf({ name, version })} has it as ${state}${reason === null ? '' : ` (${reason})`}`
+    return `${writeLabel({ name, version })} has it as ${state}${reason === null ? '' : ` (${reason})`}`
   })
   const isSource = await isSourceName(library, url)
   throw new PharosError('PAGE_UNKNOWN', {

@@ -8,6 +8,7 @@ import { describeAvailable, filterOf, suggestWider } from '../crawl/suggest-wide
 import type { Library } from '../library.ts'
 import type { ChunkFilter } from '../ports/store.ts'
 import {
+  DEFAULT_TOKENS,
   DUPLICATES,
   ENGINE_WORDS,
   type Engine,
@@ -30,9 +31,6 @@ import { reachesShare } from './weigh-pages.ts'
 
 /** Default maximum number of pages in an answer. */
 export const DEFAULT_LIMIT = 10
-
-/** Default token budget of an answer. */
-export const DEFAULT_TOKENS = 2000
 
 /** Upper bounds of `limit` and `tokens`. */
 const MAX_LIMIT = 100

@@ -1,8 +1,9 @@
 import { PharosError } from '../../core/errors.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
 import type { Library, SourceLookup, SourceState } from '../library.ts'
+import { quoteSpaced, writeLabel } from '../search/display-text.ts'
 import type { PartialSource } from '../search.ts'
-import { labelOf, type Source } from '../source.ts'
+import type { Source } from '../source.ts'
 import { ambiguousSource, matchSources, unknownSource } from './find-source.ts'
 import {
   chooseVersion,
@@ -59,7 +60,7 @@ export async function chooseSources(
 /** Describes sources that lack pages, one sentence each; many sources not requested by name share one sentence. */
 export function writePartial(partial: readonly PartialSource[], isNamed: boolean): string[] {
   if (isNamed || partial.length <= MAX_PARTIAL) return partial.map((one) => writeIncomplete(one.source, one.shortfall))
-  return [`PARTIAL: ${partial.map(({ source }) => labelOf(source)).join(', ')}`]
+  return [`PARTIAL: ${partial.map(({ source }) => writeLabel(source)).join(', ')}`]
 }
 
 /** Maximum number of partial sources described individually when none was requested by name. */
@@ -73,7 +74,7 @@ async function listHalfImported({ store }: Pick<Library, 'store'>, sources: read
     const [last] = await store.listCrawls(source.id, 1)
     if (last === undefined || last.state === 'completed') continue
     notices.push(
-      `the import of ${labelOf(source)} was interrupted: it mixes old and new pages until the import is complete`,
+      `the import of ${writeLabel(source)} was interrupted: it mixes old and new pages until the import is complete`,
     )
   }
   return notices
@@ -106,7 +107,7 @@ function leaveOutIncomplete(all: readonly Source[], incomplete: ReadonlySet<stri
   if (incomplete.size === 0) return { sources: all, notices: [] }
   const complete = new Set(all.filter(({ id }) => !incomplete.has(id)).map(({ name }) => name))
   const isLeftOut = ({ id, name }: Source) => incomplete.has(id) && complete.has(name)
-  const labels = all.filter(isLeftOut).map(labelOf)
+  const labels = all.filter(isLeftOut).map(writeLabel)
   const notices = labels.length === 0 ? [] : [`left out as incomplete: ${writeSome(labels)}; name it to search it`]
   return { sources: all.filter((source) => !isLeftOut(source)), notices }
 }
@@ -211,7 +212,7 @@ async function chooseAll(library: SourceState, all: readonly Source[], version: 
   }
   if (chosen.length === 0) {
     const versioned = all.filter((source) => source.version !== null)
-    throw unknownVersion(requested, 'any source', writeSome(versioned.map(labelOf)))
+    throw unknownVersion(requested, 'any source', writeSome(versioned.map(writeLabel)))
   }
   if (leftOut > 0) notices.push(`${leftOut === 1 ? '1 source' : `${leftOut} sources`} without a version left out`)
   return { sources: chosen, notices }
@@ -235,9 +236,9 @@ export function unknownVersion(version: string, name: string, versions: string):
 function writeChoice(source: Source, { versions, hasUnversioned }: VersionChoice): string[] {
   const others = [
     ...(versions.length > 1 ? [`versions: ${writeVersions(versions)}`] : []),
-    ...(hasUnversioned && versions.length > 0 ? [`there is also ${source.name} without a version`] : []),
+    ...(hasUnversioned && versions.length > 0 ? [`there is also ${quoteSpaced(source.name)} without a version`] : []),
   ]
-  return others.length === 0 ? [] : [`searched ${labelOf(source)}; ${others.join('; ')}`]
+  return others.length === 0 ? [] : [`searched ${writeLabel(source)}; ${others.join('; ')}`]
 }
 
 function isLatest(requested: string | undefined): boolean {

@@ -5,6 +5,7 @@ import { looseKey, urlKey } from '../../core/url/key.ts'
 import { readImportUrl } from '../../core/url/tree-url.ts'
 import type { Library } from '../library.ts'
 import { isSamePath } from '../ports/tree.ts'
+import { writeLabel } from '../search/display-text.ts'
 import { labelOf, type Source } from '../source.ts'
 
 /**
@@ -38,7 +39,7 @@ export function matchSources(sources: readonly Source[], text: string, address: 
 
 /** Creates the error for a text that names several sources. */
 export function ambiguousSource(text: string, matches: readonly Source[]): PharosError {
-  const labels = matches.map(labelOf).join(', ')
+  const labels = matches.map(writeLabel).join(', ')
   const isOneName = matches.every(({ name }) => name === matches[0]?.name)
   const shown = hideCredentials(text)
   const problem = isOneName ? `${shown} has several versions, name one:` : `several sources start at ${shown}:`
@@ -49,7 +50,8 @@ export function ambiguousSource(text: string, matches: readonly Source[]): Pharo
 export function unknownSource(library: Pick<Library, 'store'>, text: string, sources: readonly Source[]): PharosError {
   const labels = sources.map(labelOf)
   const near = listNear(text, [...labels, ...sources.map(({ name }) => name)])
-  const all = labels.length === 0 || labels.length > MAX_NAMED ? '' : `; there are ${labels.join(', ')}`
+  const all =
+    labels.length === 0 || labels.length > MAX_NAMED ? '' : `; there are ${sources.map(writeLabel).join(', ')}`
   return new PharosError('SOURCE_UNKNOWN', {
     source: hideCredentials(text),
     library: library.store.location,

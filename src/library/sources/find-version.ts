@@ -2,7 +2,8 @@ import type { VersionMatch } from '../../core/version/match-version.ts'
 import { compareVersions } from '../../core/version/version.ts'
 import type { Library, SourceState } from '../library.ts'
 import type { Crawl, Store } from '../ports/store.ts'
-import { labelOf, type Source, versionOf } from '../source.ts'
+import { quoteSpaced, writeLabel } from '../search/display-text.ts'
+import { type Source, versionOf } from '../source.ts'
 import { unknownSource } from './find-source.ts'
 import { type Shortfall, writeShortfall } from './shortfall.ts'
 import { readShortfall } from './source-status.ts'
@@ -57,7 +58,7 @@ export async function findVersion(
     best,
     versions,
     hasUnversioned,
-    message: describe(name.trim(), choice),
+    message: describe(quoteSpaced(name), choice),
   }
 }
 
@@ -145,13 +146,13 @@ const completeSourceIds = new WeakMap<Store, Set<string>>()
 /** Describes caveats of a selection: incomplete, older than requested, or a prerelease. */
 export function describeDoubts({ best, match, passedOver, target }: VersionChoice): string[] {
   if (best === null) return []
-  const label = labelOf(best.source)
+  const label = writeLabel(best.source)
   const doubts: string[] = []
-  if (match.isOlder) doubts.push(`there is no ${target}: ${label} is the newest before it`)
+  if (match.isOlder) doubts.push(`there is no ${quoteSpaced(target)}: ${label} is the newest before it`)
   if (match.isPrerelease) doubts.push(`${label} is a prerelease: no release matches`)
   if (!best.isComplete) doubts.push(writeIncomplete(best.source, best.shortfall))
   if (passedOver.length > 0) {
-    const newer = passedOver.map(({ source }) => labelOf(source)).join(', ')
+    const newer = passedOver.map(({ source }) => writeLabel(source)).join(', ')
     doubts.push(`${newer} ${passedOver.length === 1 ? 'is' : 'are'} newer, but not complete yet`)
   }
   return doubts
@@ -159,7 +160,7 @@ export function describeDoubts({ best, match, passedOver, target }: VersionChoic
 
 /** Example: `guide@5.3 is PARTIAL: the cap of 10 was reached: 48 known addresses not read` */
 export function writeIncomplete(source: Source, shortfall: Shortfall | null): string {
-  const label = labelOf(source)
+  const label = writeLabel(source)
   return shortfall === null
     ? `${label} is not complete: no full crawl of it has finished yet`
     : `${label} is ${writeShortfall(shortfall)}`
@@ -169,7 +170,7 @@ export function writeIncomplete(source: Source, shortfall: Shortfall | null): st
 export function writeVersions(versions: readonly SourceVersion[]): string {
   const shown = versions
     .slice(0, MAX_LISTED)
-    .map(({ version, isComplete }) => (isComplete ? version : `${version} (not complete)`))
+    .map(({ version, isComplete }) => `${quoteSpaced(version)}${isComplete ? '' : ' (not complete)'}`)
   const more = versions.length - shown.length
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
 }
@@ -191,7 +192,7 @@ function writeNone(name: string, target: string): string {
 
 function writeBest(name: string, { best, match, versions, target }: VersionChoice): string[] {
   if (best === null) return [`there is no version ${target} of ${name}`]
-  const label = labelOf(best.source)
+  const label = writeLabel(best.source)
   // The caveat already mentions the fallback to an older version.
   if (match.isOlder) return []
   if (match.kind === 'exact') return [label]

@@ -1,7 +1,8 @@
 import { looseKey } from '../../core/url/key.ts'
 import { readPastedAddress } from '../../core/url/pasted-address.ts'
 import type { Library } from '../library.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 
 /** A package with one page of at most this many chunks has hardly more than a short README. */
 const MAX_THIN_CHUNKS = 5
@@ -22,5 +23,5 @@ export async function offerDocumentation(
 
 /** Says why documentation is offered: `react has only one short page, and names its documentation` */
 export function writeDocumentationOffer(source: Source): string {
-  return `${labelOf(source)} has only one short page, and names its documentation`
+  return `${writeLabel(source)} has only one short page, and names its documentation`
 }

@@ -4,7 +4,8 @@ import type { CrawlSummary } from '../../crawl/events.ts'
 import type { Reason } from '../../crawl/ledger-reasons.ts'
 import { REQUESTS_PER_PAGE } from '../../crawl/run.ts'
 import type { Crawl } from '../ports/store.ts'
-import { labelOf, type Source } from '../source.ts'
+import { writeLabel } from '../search/display-text.ts'
+import type { Source } from '../source.ts'
 
 /** Pages that a source lacks because its last crawl was capped, interrupted or partly failed. */
 export interface Shortfall {
@@ -117,5 +118,5 @@ export function writeShortfall({ gaps }: Shortfall): string {
 export function writeToolRemedy(source: Pick<Source, 'name' | 'version'>, { gaps }: Shortfall): string {
   const [maxPages = null] = gaps.map(({ remedy }) => remedy.maxPages)
   const tool = gaps.every(({ remedy }) => remedy.verb === 'refresh') ? 'refresh_source' : 'recrawl_source'
-  return `${tool} with source ${labelOf(source)}${maxPages === null ? '' : ` and maxPages ${maxPages}`} completes it`
+  return `${tool} with source ${writeLabel(source)}${maxPages === null ? '' : ` and maxPages ${maxPages}`} completes it`
 }

@@ -3,8 +3,8 @@ import { PharosError } from '../../core/errors.ts'
 import type { Chunk } from '../../core/model.ts'
 import { countOf } from '../../core/text/count.ts'
 import { findNearest, suggest } from '../../core/text/nearest.ts'
-import { oneLine, quote, writeCitation } from '../../library/search/display-text.ts'
-import { clamp } from '../arguments.ts'
+import { quote, quoteSpaced, writeCitation } from '../../library/search/display-text.ts'
+import { readNumber } from '../arguments.ts'
 import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'
 import { number, text, textOf } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -37,7 +37,7 @@ function createListSources({ packs }: OpenPacks): Tool {
     async run() {
       const sources = packs.map(({ name, pack }) => ({ name, files: pack.files.length, chunks: pack.chunks.length }))
       const lines = sources.map(({ name, files, chunks }) => {
-        return `${oneLine(name)} — pack — ${countOf(files, 'file')}, ${countOf(chunks, 'chunk')}`
+        return `${quoteSpaced(name)} — pack — ${countOf(files, 'file')}, ${countOf(chunks, 'chunk')}`
       })
       return { content: [lines.join('\n')], structured: { sources } }
     },
@@ -59,7 +59,7 @@ function createReadPage({ findFile }: OpenPacks): Tool {
       const title = chunks[0]?.headingPath[0] ?? file.path
       const citation = { title, url: file.path, headingPath: [], ...position, source, chunk: null }
       return {
-        content: [`${writeCitation(citation)}${writeContinuation(position)}`, part],
+        content: [`${writeCitation(citation)}${writeContinuation(position)}`, { pageText: part }],
         structured: { url: file.path, source, ...position, text: part },
       }
     },
@@ -92,7 +92,7 @@ function createGetChunk(opened: OpenPacks): Tool {
       const { chunk, ref } = found
       const position = { ...chunk, chunkRef: ref }
       return {
-        content: [writePosition(opened, position), chunk.content],
+        content: [writePosition(opened, position), { pageText: chunk.content }],
         structured: { ...positionRecord(opened, position), text: chunk.content },
       }
     },
@@ -117,11 +117,11 @@ function createListOutline({ findFile }: OpenPacks): Tool {
       const sections = listSections(packed)
       const rows = sections.map(({ headingPath, startLine, ref }) => {
         const indent = '  '.repeat(headingPath.length - 1)
-        return `${indent}${quote(headingPath.at(-1) ?? '')} (line ${startLine}, chunk ${oneLine(ref)})`
+        return `${indent}${quote(headingPath.at(-1) ?? '')} (line ${startLine}, chunk ${quoteSpaced(ref)})`
       })
       return {
         content: [
-          `${oneLine(file.path)} (${oneLine(source)}, ${countOf(file.lineCount, 'line')})`,
+          `${quoteSpaced(file.path)} (${quoteSpaced(source)}, ${countOf(file.lineCount, 'line')})`,
           rows.length === 0 ? 'This file has no headings.' : rows.join('\n'),
         ],
         structured: { url: file.path, source, sections },
@@ -175,10 +175,10 @@ function createListSymbols({ files, prefixOf, findFile }: OpenPacks): Tool {
           ? files.filter((file) => wanted === undefined || prefixOf(file.source) === wanted)
           : [findFile(url, source)]
       const all = listed.flatMap((file) => listDefinitions(file, prefix))
-      const max = clamp(limit, LIMIT.minimum, LIMIT.maximum)
+      const max = readNumber('limit', limit, LIMIT)
       const symbols = all.slice(0, max)
       const lines = symbols.map(({ name, path, startLine, ref }) => {
-        return `${quote(name)} — ${oneLine(path)} — line ${startLine} — chunk ${oneLine(ref)}`
+        return `${quote(name)} — ${quoteSpaced(path)} — line ${startLine} — chunk ${quoteSpaced(ref)}`
       })
       const more = all.length > max ? [`There are more than ${max}: use prefix, source or url, or raise limit.`] : []
       return {

@@ -7,8 +7,8 @@ import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { PrepareSourceInput } from '../../library/crawl/prepare-source.ts'
 import { withdrawUnstarted } from '../../library/crawl/withdraw-source.ts'
 import { CHUNK_FIELDS } from '../../library/import/parse-import.ts'
-import { oneLine } from '../../library/search/display-text.ts'
-import { labelOf, RENDERINGS, type Source, treeSettings } from '../../library/source.ts'
+import { quoteSpaced, writeLabel } from '../../library/search/display-text.ts'
+import { RENDERINGS, type Source, treeSettings } from '../../library/source.ts'
 import { pickArgument } from '../arguments.ts'
 import { flag, rare, text, textOf, unlisted } from '../schemas.ts'
 import { SCOPE, scopeOf } from '../scope-arguments.ts'
@@ -85,7 +85,7 @@ export const addSource: Tool = createTool({
     })
     await progress(1, 1, 'crawling')
     const understood = meaning === null ? '' : `, understood as ${meaning}`
-    const headline = `Added ${labelOf(source)} (${oneLine(source.url)})${understood}${writePackageNote(source)}`
+    const headline = `Added ${writeLabel(source)} (${quoteSpaced(source.url)})${understood}${writePackageNote(source)}`
     return writeStartedCrawl(opened, source, crawlId, headline)
   },
 })
@@ -126,6 +126,6 @@ async function importChunksArgument(
   const { indexed, unchanged, removed } = summary
   const pages = `pages: ${indexed} new or changed, ${unchanged} unchanged, ${removed} removed`
   const vectors = isEmbedded ? '; vectors were made first' : notice === null ? '' : `; ${notice}`
-  const headline = `Imported ${chunks.length} chunks as ${labelOf(source)}; ${pages}${vectors}`
+  const headline = `Imported ${chunks.length} chunks as ${writeLabel(source)}; ${pages}${vectors}`
   return writeStartedCrawl(opened, source, summary.crawlId, headline, true)
 }

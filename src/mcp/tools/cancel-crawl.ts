@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PharosError, usageError } from '../../core/errors.ts'
-import { oneLine } from '../../library/search/display-text.ts'
+import { writeLabel } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { parseCrawlId, pickArgument } from '../arguments.ts'
 import { findNamedSource } from '../find-named-source.ts'
@@ -31,7 +31,7 @@ export const cancelCrawl: Tool = createTool({
     const jobs = await context.jobs()
     const { findCrawlSource } = await import('../../library/sources/describe-crawl.ts')
     const source = id === undefined ? await findNamedSource(library, args) : await findCrawlSource(library, jobs, id)
-    const label = oneLine(labelOf(source))
+    const label = writeLabel(source)
     // For a crawl that had to wait, the client got the id of the job instead.
     const wantedId = id === undefined ? undefined : (jobs.find(id)?.crawlId ?? id)
     const isWanted = (crawlId: string) => wantedId === undefined || crawlId === wantedId
@@ -52,7 +52,7 @@ export const cancelCrawl: Tool = createTool({
           ? `Cancelled the crawl ${job.crawlId} of ${label}.`
           : `Cancelling the crawl ${job.crawlId} of ${label}: pages being fetched are finished first.`,
       ],
-      structured: { crawlId: job.crawlId, source: label, isEnded },
+      structured: { crawlId: job.crawlId, source: labelOf(source), isEnded },
     }
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
 import type { CrawlEntry } from '../../library/sources/describe-crawl.ts'
-import { clamp, parseCrawlId, pickArgument } from '../arguments.ts'
+import { parseCrawlId, pickArgument, readNumber } from '../arguments.ts'
 import { isState, STATE_FILTERS } from '../crawl-states.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { crawlRecord, reportRecord } from '../records.ts'
@@ -42,7 +42,7 @@ export const crawlStatus: Tool = createTool({
     const jobs = await context.jobs()
     const { describeCrawl, findCrawlSource, listCrawls } = await import('../../library/sources/describe-crawl.ts')
     if (id === undefined && name === undefined) {
-      const limit = clamp(args.limit ?? LIMIT.default, LIMIT.minimum, LIMIT.maximum)
+      const limit = readNumber('limit', args.limit ?? LIMIT.default, LIMIT)
       const all = await listCrawls(library, LIMIT.maximum)
       return writeList(all.filter(({ state }) => isState(state, args.status)).slice(0, limit))
     }

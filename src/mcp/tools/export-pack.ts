@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
-import { oneLine } from '../../library/search/display-text.ts'
+import { writeLabel } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
@@ -26,7 +26,7 @@ export const exportPack: Tool = createTool({
     const { id, state } = packs.start(opened, source, args.compact ?? false)
     await progress(0, 1, 'writing')
     const uri = `docs://packs/${id}`
-    const label = oneLine(labelOf(source))
+    const label = writeLabel(source)
     return {
       content: [
         `${state === 'waiting' ? 'Queued' : 'Writing'} a pack of ${label}. Pack: ${id}`,

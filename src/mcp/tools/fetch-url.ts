@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
 import { writeTime } from '../../core/text/iso-time.ts'
-import { oneLine, quote } from '../../library/search/display-text.ts'
+import { quote, quoteSpaced } from '../../library/search/display-text.ts'
 import { cutPart, PART, PART_POSITION, writeContinuation } from '../page-part.ts'
 import { flag, orNull, rare, textOf, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -50,8 +50,8 @@ export const fetchUrl: Tool = createTool({
     const fetchedAt = writeTime(opened.clock.now())
     return {
       content: [
-        `${quote(page.title)} — ${oneLine(page.url)} — fetched ${fetchedAt}${writeContinuation(position)}`,
-        text,
+        `${quote(page.title)} — ${quoteSpaced(page.url)} — fetched ${fetchedAt}${writeContinuation(position)}`,
+        { pageText: text },
       ],
       structured: {
         url: page.url,

@@ -48,7 +48,7 @@ export const getChunk: Tool = createTool({
       chunk: found.name,
     }
     return {
-      content: [writeCitation(cited), content],
+      content: [writeCitation(cited), { pageText: content }],
       structured: { ...citedRecord(cited), kind, symbol },
     }
   },

@@ -4,7 +4,7 @@ import { writeBytes } from '../../core/text/bytes.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { writeTime } from '../../core/text/iso-time.ts'
 import type { SourceLookup } from '../../library/library.ts'
-import { oneLine, quote, timeOrNull } from '../../library/search/display-text.ts'
+import { quote, quoteSpaced, timeOrNull } from '../../library/search/display-text.ts'
 import type { DuplicateList, DuplicatesInput } from '../../library/search/list-duplicates.ts'
 import { flag, number, orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -110,7 +110,7 @@ function writeDuplicates({ groups, groupCount, pageCount, compared, unknown }: D
     `Duplicates: ${all}${missing}`,
     ...groups.map(({ count, pages }) => {
       const named = pages.map(({ url, source, language }) => {
-        return `${oneLine(url)} (${[source, ...(language === null ? [] : [language])].map(oneLine).join(', ')})`
+        return `${quoteSpaced(url)} (${[source, ...(language === null ? [] : [language])].map(quoteSpaced).join(', ')})`
       })
       return `- ${quote(pages[0]?.title ?? '')}, ${countOf(count, 'page')}: ${named.join(', ')}`
     }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { oneLine } from '../../library/search/display-text.ts'
+import { quoteSpaced } from '../../library/search/display-text.ts'
 import { writeEmptyLibrary } from '../empty-library.ts'
 import { LISTED_SOURCE, type ListedSource, listedRecord, readSourceList, writeListed } from '../source-list.ts'
 import { createTool, type Tool } from '../tool.ts'
@@ -24,7 +24,7 @@ export const listSources: Tool = createTool({
       name === undefined
         ? others.map(write)
         : [
-            `Used by the project ${oneLine(name)}:`,
+            `Used by the project ${quoteSpaced(name)}:`,
             ...own.map(write),
             ...(others.length === 0 ? [] : ['Others:']),
             ...others.map(write),

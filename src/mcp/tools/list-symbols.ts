@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
-import { oneLine, quote } from '../../library/search/display-text.ts'
-import { clamp, pickArgument } from '../arguments.ts'
+import { quote, quoteSpaced } from '../../library/search/display-text.ts'
+import { pickArgument, readNumber } from '../arguments.ts'
 import { number, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -39,13 +39,13 @@ export const listSymbols: Tool = createTool({
   }),
   async run(args, { library, signal }) {
     const source = pickArgument(args, 'source', 'library')
-    const limit = clamp(pickArgument(args, 'limit', 'maxResults') ?? LIMIT.default, LIMIT.minimum, LIMIT.maximum)
+    const limit = readNumber('limit', pickArgument(args, 'limit', 'maxResults') ?? LIMIT.default, LIMIT)
     const { listSymbols: list } = await import('../../library/search/list-symbols.ts')
     const { url, prefix } = args
     const input = { limit, ...withoutUndefined({ url, source, prefix }) }
     const { symbols, hasMore, stoppedAfter } = await list(await library(), input, signal)
     const lines = symbols.map(({ name, signature, url: symbolUrl, line, chunk }) => {
-      return `${quote(name)} — ${quote(signature)} — ${oneLine(symbolUrl)} — line ${line} — chunk ${oneLine(chunk)}`
+      return `${quote(name)} — ${quote(signature)} — ${quoteSpaced(symbolUrl)} — line ${line} — chunk ${quoteSpaced(chunk)}`
     })
     const more = hasMore ? [`There are more than ${limit}: use prefix, source or url, or raise limit.`] : []
     const stopped =

@@ -40,7 +40,7 @@ export const readPage: Tool = createTool({
     const versionFields = versionFieldsOf(page.source, url)
     const citation = { title, url, headingPath: [], ...position, source, ...versionFields, chunk: null }
     return {
-      content: [`${writeCitation(citation)}${writeContinuation(position)}`, text],
+      content: [`${writeCitation(citation)}${writeContinuation(position)}`, { pageText: text }],
       structured: {
         title,
         url,

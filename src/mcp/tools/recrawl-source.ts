@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { withoutUndefined } from '../../core/without-undefined.ts'
-import { labelOf, RENDERINGS, type Source } from '../../library/source.ts'
+import { writeLabel } from '../../library/search/display-text.ts'
+import { RENDERINGS, type Source } from '../../library/source.ts'
 import { pickArgument } from '../arguments.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text, unlisted } from '../schemas.ts'
@@ -53,6 +54,6 @@ export const recrawlSource: Tool = createTool({
         throw error
       })
     await progress(1, 1, 'crawling')
-    return writeStartedCrawl(opened, source, crawlId, `Recrawling ${labelOf(source)}`)
+    return writeStartedCrawl(opened, source, crawlId, `Recrawling ${writeLabel(source)}`)
   },
 })

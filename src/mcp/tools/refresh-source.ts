@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { labelOf } from '../../library/source.ts'
+import { writeLabel } from '../../library/search/display-text.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { flag, ONE_SOURCE, text } from '../schemas.ts'
 import { STARTED_CRAWL, writeStartedCrawl } from '../started-crawl.ts'
@@ -26,6 +26,6 @@ export const refreshSource: Tool = createTool({
     const { discover = false, acceptLoss = false } = args
     const crawlId = await (await jobs()).start(source, { kind: 'refresh', discover, acceptLoss })
     await progress(1, 1, 'crawling')
-    return writeStartedCrawl(opened, source, crawlId, `Refreshing ${labelOf(source)}`)
+    return writeStartedCrawl(opened, source, crawlId, `Refreshing ${writeLabel(source)}`)
   },
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { countOf } from '../../core/text/count.ts'
-import { oneLine } from '../../library/search/display-text.ts'
-import { labelOf } from '../../library/source.ts'
+import { writeLabel } from '../../library/search/display-text.ts'
 import { findNamedSource } from '../find-named-source.ts'
 import { sourceRecord } from '../records.ts'
 import { ONE_SOURCE, SOURCE_RECORD, text } from '../schemas.ts'
@@ -25,7 +24,7 @@ export const removeSource: Tool = createTool({
     const { pages, chunks } = await removeFrom(opened, source.id)
     const size = `${countOf(pages, 'page')}, ${countOf(chunks, 'chunk')}`
     return {
-      content: [`Removed ${oneLine(labelOf(source))}: ${size}.${cancelled ? ' Its crawl was cancelled.' : ''}`],
+      content: [`Removed ${writeLabel(source)}: ${size}.${cancelled ? ' Its crawl was cancelled.' : ''}`],
       structured: { removed: sourceRecord(source), pages, chunks, cancelled },
     }
   },

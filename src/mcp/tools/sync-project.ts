@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
 import { countOf } from '../../core/text/count.ts'
-import { oneLine } from '../../library/search/display-text.ts'
+import { oneLine, quoteSpaced } from '../../library/search/display-text.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import { flag, orNull } from '../schemas.ts'
 import { writeDocumentation } from '../status-text.ts'
@@ -49,17 +49,18 @@ export const syncProject: Tool = createTool({
       else if (event.type === 'read') {
         read.push(labelOf(event.source))
         if (event.documentation.length > 0) offers.push(event)
-      } else if (event.type === 'failed') failed.push(`${titleOf(event.wanted.address)}: ${oneLine(event.problem)}`)
+      } else if (event.type === 'failed')
+        failed.push(`${quoteSpaced(titleOf(event.wanted.address))}: ${oneLine(event.problem)}`)
       else if (event.type === 'dropped') unused.push(labelOf(event.source))
       else ready = event.result.ready
     }
     const { name } = packages
     const lines = [
-      `${oneLine(name)}: ${countOf(read.length, 'package')} read, ${ready} already in the library.`,
+      `${quoteSpaced(name)}: ${countOf(read.length, 'package')} read, ${ready} already in the library.`,
       ...failed.map((problem) => `Could not be read: ${problem}`),
-      ...packages.skipped.map(({ name: left, reason }) => oneLine(`Left out: ${left}: ${reason}`)),
+      ...packages.skipped.map(({ name: left, reason }) => oneLine(`Left out: ${quoteSpaced(left)}: ${reason}`)),
       ...(unlocked === undefined ? [] : [oneLine(`Left out: ${unlocked}`)]),
-      ...unused.map((label) => `No longer used: ${oneLine(label)}`),
+      ...unused.map((label) => `No longer used: ${quoteSpaced(label)}`),
       ...offers.flatMap((offer) => writeDocumentation(offer, false)),
     ]
     const documentation = offers.map(({ source, documentation: urls }) => {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
-import { oneLine, quote } from '../../library/search/display-text.ts'
+import { oneLine, quote, quoteSpaced, writeLabel } from '../../library/search/display-text.ts'
 import { labelOf } from '../../library/source.ts'
-import { clamp, pickArgument, requireArgument } from '../arguments.ts'
+import { readNumber, requireArgument } from '../arguments.ts'
 import { number, orNull, text, unlisted } from '../schemas.ts'
 import { createTool, type Tool } from '../tool.ts'
 
@@ -43,7 +43,7 @@ export const whatChanged: Tool = createTool({
   }),
   async run(args, { library, project, signal }) {
     const source = requireArgument(args, 'source', 'library', 'name')
-    const limit = clamp(pickArgument(args, 'limit') ?? LIMIT.default, LIMIT.minimum, LIMIT.maximum)
+    const limit = readNumber('limit', args.limit ?? LIMIT.default, LIMIT)
     const { compareVersions } = await import('../../library/changes/compare-versions.ts')
     const { writeChanges } = await import('../../library/changes/write-changes.ts')
     const { from, to, for: folder } = args
@@ -63,10 +63,10 @@ export const whatChanged: Tool = createTool({
       signal,
     )
     const title =
-      list.crawl === null ? `${labelOf(list.from)} → ${labelOf(list.to)}` : `last crawl of ${labelOf(list.to)}`
+      list.crawl === null ? `${writeLabel(list.from)} → ${writeLabel(list.to)}` : `last crawl of ${writeLabel(list.to)}`
     const parts = writeChanges(list).map((part) => {
       const entries = part.entries.flatMap((entry) => [
-        `- ${quote(entry.title)} — ${oneLine(entry.url)}`,
+        `- ${quote(entry.title)} — ${quoteSpaced(entry.url)}`,
         ...entry.lines.map((line) => `    ${quote(line)}`),
       ])
       return [oneLine(part.title), ...entries, ...(part.more === null ? [] : [part.more])].join('\n')

@@ -56,7 +56,7 @@ export function findSoft404(signals: PageSignals): string | undefined {
   const isSure = isGone || (isTitleNotFound && isHeadingNotFound)
   if (contentLength > (isSure ? MAX_CHARS_WHEN_SURE : MAX_CHARS)) return undefined
   if (!isGone && hasExplanation(signals)) return undefined
-  return `says "${(isHeadingNotFound ? heading : title).slice(0, 80)}"`
+  return `says ${JSON.stringify((isHeadingNotFound ? heading : title).slice(0, 80))}`
 }
 
 /** Whether a page explains the error that its title names. */
