@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { PharosError } from './core/errors.ts'
@@ -293,6 +294,12 @@ export function clientPlaces(environment: Readonly<Record<string, string | undef
 } {
   const nodeFolder = dirname(dirname(process.execPath))
   return { home: homedir(), environment, platform: process.platform, nodeFolder, systemFolder: '/etc' }
+}
+
+/** The file that a shell of this user starts for the name of a program. */
+export function findProgram(name: string): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute)
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
 }
 
 /** Where package managers of this user keep what they install. */

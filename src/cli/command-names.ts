@@ -1,5 +1,7 @@
+import { realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findProgram } from '../config.ts'
 import { PACKAGE_NAME, VERSION } from '../version.ts'
 import { shellWord } from './terminal.ts'
 
@@ -17,11 +19,14 @@ export interface CommandNames {
   readonly anywhere: { readonly command: string; readonly args: readonly string[] }
 }
 
-/** How this program is started: in a checkout by its launcher, since `pharos` is not on the PATH there. */
+/** How this program is started: in a checkout by its launcher, unless a link to that is on the PATH. */
 export function findCommandNames(): CommandNames {
   if (process.execArgv.some((option) => option.startsWith(LAUNCHER_OPTION))) {
     const launcher = join(fileURLToPath(new URL('../..', import.meta.url)), 'pharos')
-    const here = join(process.cwd(), 'pharos') === launcher ? './pharos' : shellWord(launcher)
+    const linked = findProgram('pharos')
+    const isLinked = linked !== undefined && realpathSync(linked) === realpathSync(launcher)
+    const isHere = join(process.cwd(), 'pharos') === launcher
+    const here = isLinked ? 'pharos' : isHere ? './pharos' : shellWord(launcher)
     return { here, anywhere: { command: launcher, args: [] } }
   }
   // The folder of `npx` is temporary. Otherwise, agents with a window often lack the PATH of the shell, so the program is named in full.

@@ -194,7 +194,8 @@ export async function embedAfterCrawl(crawling: CrawlContext, source: Source): P
     const live = (progress: EmbedProgress, pace: string) =>
       `${printableLabel(source)}: searchable now; meaning ${writePercent(shareOf(progress))}${pace}`
     const outcome = await embedInForeground({ library, terminal, signal, hint, writeLive: live }, [source])
-    if (outcome.chunks > 0 && (isRequired || terminal.isAnswerOnTerminal)) terminal.note(writeSearchable(outcome))
+    const isTold = outcome.made > 0 || (outcome.chunks > 0 && (isRequired || terminal.isAnswerOnTerminal))
+    if (isTold) terminal.note(writeSearchable(outcome))
     if (outcome.skipped > 0) terminal.note(writeSkipped(outcome))
   } catch (error) {
     if (isRequired && !signal.aborted) throw error

@@ -109,6 +109,8 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
       return trackResponse(response, request.signal, () => {
         const ms = performance.now() - began
         metrics.recordResponse(request.method, route, response.status, ms)
+        // A page has dozens of files, and they would hide the other requests.
+        if (ASSET_PATH.test(path) && response.status < 400) return
         ports.log.info(writeRequestLine(request, response.status, ms), { id })
       })
     },
@@ -119,6 +121,9 @@ export function createHttp(ports: HttpPorts, options: HttpOptions = {}): HttpApp
     },
   }
 }
+
+/** The files of a built page. */
+const ASSET_PATH = /^\/(?:local\/)?assets\//
 
 function createApp(context: HttpContext): Hono<{ Bindings: Bindings }> {
   const { ports } = context

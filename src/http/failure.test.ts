@@ -19,6 +19,17 @@ test('an unreachable database gives the client a 503 without its address, and th
   }
 })
 
+test.each([
+  ['LIBRARY_READ_ONLY', 'it cannot be written', 'give the server write access to it'],
+  ['LIBRARY_FULL', 'there is no room left for it', 'free some space on its disk'],
+] as const)('the advice for %s says what to do, not to try again', (code, reason, advice) => {
+  const { body } = describeFailure(new PharosError(code, { library: '/srv/a.db', problem: 'none' }), 'an-id')
+  expect(body).toMatchObject({
+    error: `the library cannot be used at the moment: ${reason}`,
+    advice: `${advice}; the server log has the details under this id`,
+  })
+})
+
 test('advice about a non-public address does not reveal its IP to clients', () => {
   const details = { path: 'pkg:npm/lamp', problem: 'a.example leads to an address that is not public' }
   const advice = 'it is at 10.0.0.7: if that is yours, add --allow-private=a.example'

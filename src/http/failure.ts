@@ -84,26 +84,31 @@ function findRootCause(error: unknown): Error {
   return isWrapped ? findRootCause(error.cause) : error
 }
 
-/** Why the library is unavailable, in words that are safe for clients: they never reveal where it is stored. */
-const PUBLIC_REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  LIBRARY_UNREACHABLE: ': its database does not answer',
-  LIBRARY_LOCKED: ': another process keeps it locked',
-  LIBRARY_FULL: ': there is no room left for it',
-  LIBRARY_READ_ONLY: ': it cannot be written',
-  LIBRARY_MISSING: ': its file is missing',
+const LOG_ADVICE = 'the server log has the details under this id'
+
+/** Why the library is unavailable, and what helps, in words that are safe for clients: they never reveal where it is stored. */
+const PUBLIC_REASONS: Readonly<Partial<Record<ErrorCode, { readonly reason: string; readonly advice?: string }>>> = {
+  LIBRARY_UNREACHABLE: { reason: ': its database does not answer' },
+  LIBRARY_LOCKED: { reason: ': another process keeps it locked' },
+  LIBRARY_FULL: { reason: ': there is no room left for it', advice: `free some space on its disk; ${LOG_ADVICE}` },
+  LIBRARY_READ_ONLY: {
+    reason: ': it cannot be written',
+    advice: `give the server write access to it; ${LOG_ADVICE}`,
+  },
+  LIBRARY_MISSING: { reason: ': its file is missing' },
 }
 
 function unavailableError(error: unknown): PharosError {
   const found = findRootCause(error)
   if (found instanceof PharosError && found.code === 'LIBRARY_UNUSABLE') return unusableError(found)
-  const reason = (found instanceof PharosError && PUBLIC_REASONS[found.code]) || ''
-  return new PharosError('STORE_UNAVAILABLE', { reason })
+  const known = found instanceof PharosError ? PUBLIC_REASONS[found.code] : undefined
+  return new PharosError('STORE_UNAVAILABLE', { ...known })
 }
 
 /** Clients see only messages about damage, because other messages may contain a path of this machine. */
 function unusableError({ details: { state, problem = '', advice = '' } }: PharosError): PharosError {
   const library = 'of this server'
-  const general = { problem: 'it cannot be opened', advice: 'the server log has the details under this id' }
+  const general = { problem: 'it cannot be opened', advice: LOG_ADVICE }
   return new PharosError('LIBRARY_UNUSABLE', { library, ...(state === 'damaged' ? { problem, advice } : general) })
 }
 

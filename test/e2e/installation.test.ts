@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ProgramSandbox } from './program.ts'
+import { PROGRAM, ProgramSandbox } from './program.ts'
 import { startServer } from './server.ts'
 
 let sandbox: ProgramSandbox
@@ -11,6 +11,26 @@ beforeEach(() => {
 })
 
 afterEach(() => sandbox.remove())
+
+describe('messages of a checkout', () => {
+  const root = dirname(dirname(dirname(PROGRAM)))
+  /** The command that a message suggests, if a folder of the PATH has this link. */
+  const suggested = async (target: string) => {
+    fs.mkdirSync(sandbox.path('bin'), { recursive: true })
+    fs.rmSync(sandbox.path('bin/pharos'), { force: true })
+    fs.symlinkSync(target, sandbox.path('bin/pharos'))
+    // The launcher passes this option.
+    const args = ['--heap-growing-percent=50', PROGRAM, 'list', '--library', sandbox.path('library.db')]
+    const { ended } = sandbox.start(process.execPath, args, { PATH: `relative:${sandbox.path('bin')}:/usr/bin` })
+    const { stdout, stderr } = await ended
+    return /add one: (.+) add <url>/.exec(stdout + stderr)?.[1]
+  }
+
+  test('name the program `pharos` if a link to the launcher is on the PATH, else by its path', async () => {
+    expect(await suggested(join(root, 'pharos'))).toBe('pharos')
+    for (const target of ['/bin/true', '/nowhere']) expect(await suggested(target)).toBe(join(root, 'pharos'))
+  })
+})
 
 describe('config', () => {
   test('lists every setting with its origin, without secrets', async () => {

@@ -236,9 +236,12 @@ describe('a library with vectors', () => {
       writeFileSync(join(folder, 'fog.md'), '# Fog\n\nA horn sounds where the coast is misty.\n')
       expect(await pharos('recrawl', 'notes', '--no-embed', ...libraryFlag)).toMatchObject({ status: 0 })
       expect((await pharos('list', ...libraryFlag)).stdout).toContain('meaning 66 %')
-      expect(await pharos('recrawl', 'notes', '--embed', ...libraryFlag)).toMatchObject({
+      // Without a terminal there is no live line, so notes say what a command does after its summary.
+      expect(await pharos('recrawl', 'notes', ...libraryFlag)).toMatchObject({
         status: 0,
-        stderr: expect.stringContaining('searchable by words and by meaning (100 %)\n'),
+        stderr: expect.stringContaining(
+          'embedding 1 chunk for search by meaning\nsearchable by words and by meaning (100 %)\n',
+        ),
       })
     })
 

@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import Sqlite from 'better-sqlite3'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { run } from '../../src/cli/run.ts'
+import { searchLibrary } from '../../src/library/search/search-library.ts'
 import { openLibrary } from '../../src/open-library.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { closeLater } from '../close-later.ts'
@@ -130,6 +131,24 @@ describe('a disk that is full', () => {
     await (await openLibrary(options)).close()
     expect(readdirSync(disk.folder)).toEqual(['library.db'])
   })
+})
+
+test('a search says that the disk is full, not that nothing is found, while chunks cannot be indexed', async () => {
+  const disk = mountDisk()
+  const library = await openLibrary({ path: disk.path, version: '0.0.0' })
+  closeLater(() => library.close())
+  await addSourceTo(library.store, 'docs')
+  await writePage(library.store, 'docs', '/a', 'a lighthouse')
+  expect((await searchLibrary(library, { query: 'lighthouse' })).passages).toHaveLength(1)
+  await writePage(library.store, 'docs', '/b', 'a harbour')
+  disk.fill()
+  expect(await searchLibrary(library, { query: 'lighthouse' })).toMatchObject({
+    passages: [{ text: expect.stringContaining('lighthouse') }],
+    notices: ['Not indexed, because the disk is full: 1 of 2 passages are searchable'],
+  })
+  await expect(searchLibrary(library, { query: 'harbour' })).rejects.toMatchObject({ code: 'LIBRARY_FULL' })
+  disk.free()
+  expect((await searchLibrary(library, { query: 'harbour' })).passages).toHaveLength(1)
 })
 
 test('the command line reports in one line each that it waits, that it continues, and that it cannot start', async () => {

@@ -561,7 +561,13 @@ describe('the server', () => {
     expect(answer.text).toContain('"serverInfo"')
   })
 
-  test('logs each request with its status and time', () => {
+  test('logs each request with its status and time, but no file of a page', async () => {
+    const asset = /"(\/assets\/[^"]+)"/.exec((await server.ask('/')).text)?.[1] ?? ''
+    expect((await server.ask(asset)).status).toBe(200)
+    expect((await server.ask('/assets/missing.js')).status).toBe(404)
+    const logged = server.lines.filter((line) => /^\[req\] GET \/assets\S+ -> /.test(line))
+    expect(logged.filter((line) => !line.includes(' -> 404 '))).toEqual([])
+    expect(logged).toContainEqual(expect.stringContaining('/assets/missing.js'))
     expect(server.lines.some((line) => /^\[req\] GET \/api\/queues\?limit=1 -> 200 \d+\.\dms /.test(line))).toBe(true)
   })
 })

@@ -171,6 +171,10 @@ export async function embedInForeground(
   let last: EmbedProgress = { embedded: 0, chunks: 0, refused: 0, skipped: 0, problem: null }
   try {
     for await (const progress of embedLibrary(library, input)) {
+      const left = progress.chunks - progress.refused - progress.embedded
+      // The live line is missing where the output is a file.
+      if (embeddedAtStart === undefined && left > 0 && !terminal.isLive)
+        terminal.note(`embedding ${countOf(left, 'chunk')} for search by meaning`)
       embeddedAtStart ??= progress.embedded
       last = progress
       const perSecond = rate.add(performance.now() - started, progress.embedded - embeddedAtStart)

@@ -1,3 +1,4 @@
+import type { PharosError } from '../../core/errors.ts'
 import type { Chunk, Page, Section } from '../../core/model.ts'
 import type { ChunkConditions } from '../../core/retrieval/chunk-filter.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
@@ -176,6 +177,8 @@ export interface IndexProgress {
   readonly chunks: number
   /** Number of searchable chunks; 0 if only a newer program can read the index. */
   readonly indexed: number
+  /** Why chunks that are missing cannot be indexed now. */
+  readonly problem?: PharosError | undefined
 }
 
 /** Size of a library. */

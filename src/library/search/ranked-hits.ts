@@ -1,10 +1,11 @@
+import type { ErrorCode } from '../../core/errors.ts'
 import { definesName, findLookupNames } from '../../core/retrieval/definitions.ts'
 import { linkShareOf } from '../../core/retrieval/link-share.ts'
 import { penalizeLinks } from '../../core/retrieval/weigh-hits.ts'
 import { createFusion, type FuseCandidates, MIN_SIMILARITY } from '../../core/search/fusion.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import type { Library } from '../library.ts'
-import type { ChunkFilter, Store, StoredChunk, StoreMatch } from '../ports/store.ts'
+import type { ChunkFilter, IndexProgress, Store, StoredChunk, StoreMatch } from '../ports/store.ts'
 import type { NearChunk, NumberedChunkRef, VectorIndex } from '../ports/vectors.ts'
 import type { Engine, Fusion, HitExplanation } from '../search.ts'
 import { TimeoutError, withTimeout } from '../with-timeout.ts'
@@ -109,7 +110,8 @@ export async function rankHits(
 ): Promise<RankedHits> {
   const initial = basis ?? (await openBasis(library, request, signal))
   const { matches, foundByMeaning, hasMore } = await findMatches(library.store, request, part, initial.near)
-  const indexNotices = await describeIndex(library)
+  const index = await library.store.readIndexState()
+  const indexNotices = describeIndex(index)
   const read = await readRanked(library.store, matches, request)
   const found = basis?.found ?? foundByMeaning
   const hits = [
@@ -125,6 +127,8 @@ export async function rankHits(
   } = part === 0 && canUseEngine(request, 'reranker')
     ? await rerankHits(library, request.query, ranked.hits, signal)
     : { hits: ranked.hits, isReranked: initial.isReranked, notices: [] }
+  // What cannot be indexed may be what was asked for.
+  if (best.length === 0 && indexNotices.length > 0 && index.problem !== undefined) throw index.problem
   const nextBasis = {
     ...ranked.basis,
     near: [],
@@ -175,11 +179,16 @@ async function fuseAndWeigh(
 }
 
 /** Reports how much of the library is searchable, unless it is complete. */
-async function describeIndex({ store }: Pick<Library, 'store'>): Promise<string[]> {
-  const { indexed, chunks } = await store.readIndexState()
-  return indexed < chunks
-    ? [`Still indexing: ${writeNumber(indexed)} of ${writeNumber(chunks)} passages are searchable`]
-    : []
+function describeIndex({ indexed, chunks, problem }: IndexProgress): string[] {
+  if (indexed >= chunks) return []
+  const state = INDEX_PROBLEMS[problem?.code ?? 'INTERNAL'] ?? 'Still indexing'
+  return [`${state}: ${writeNumber(indexed)} of ${writeNumber(chunks)} passages are searchable`]
+}
+
+/** Why an index stays incomplete, without the path of the library. */
+const INDEX_PROBLEMS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  LIBRARY_FULL: 'Not indexed, because the disk is full',
+  LIBRARY_READ_ONLY: 'Not indexed, because the library cannot be written',
 }
 
 /** Embeds the question and finds the nearest chunks, if the library has vectors. */

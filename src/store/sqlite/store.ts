@@ -371,7 +371,7 @@ function createContentStore(parts: StoreParts): ContentStore {
       return search(query)
     },
     readMatches: async (matches) => readMatches(matches),
-    readIndexState: async () => measureIndex(),
+    readIndexState: async () => ({ ...measureIndex(), problem: indexMaintenance.readProblem() }),
     indexMissingChunks: (signal) => indexMaintenance.runAll(signal),
   }
 }

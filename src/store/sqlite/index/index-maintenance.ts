@@ -1,4 +1,5 @@
 import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises'
+import { PharosError } from '../../../core/errors.ts'
 import { BRIEF_STEP, type ChunkIndex, type IndexStep, SMALL_STEP } from '../../../core/retrieval/index/chunk-index.ts'
 import { causeOf } from '../../../crawl/store-retry.ts'
 import { type AdvanceOptions, advanceAll, STEP_PAUSE_MS, type StepOutcome } from '../../common/advance-all.ts'
@@ -10,6 +11,8 @@ export interface IndexMaintenance {
   runBriefly(): Promise<void>
   /** Does all outstanding work, unless writing stays impossible. */
   runAll(signal?: AbortSignal): Promise<void>
+  /** Why the last step could not write; undefined if it could. */
+  readProblem(): PharosError | undefined
 }
 
 /** How long a search may wait for the index. */
@@ -23,15 +26,18 @@ export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMa
   let isCatchingUp = false
   /** Whether another writer held the lock at the last step. */
   let isLockBusy = false
+  let problem: PharosError | undefined
 
   const advance = (step: IndexStep): StepOutcome => {
     try {
       const outcome = tryWriteTo(db, () => index.advance(step))
       isLockBusy = outcome === 'busy'
+      problem = undefined
       if (outcome === 'busy') return 'busy'
       return outcome.result ? 'done' : 'complete'
     } catch (error) {
-      if (causeOf(error) === undefined) throw error
+      if (!(error instanceof PharosError) || causeOf(error) === undefined) throw error
+      problem = error
       return 'blocked'
     }
   }
@@ -68,5 +74,6 @@ export function createIndexMaintenance(db: Database, index: ChunkIndex): IndexMa
       if (!isRunning && index.hasMerges()) continueInBackground()
     },
     runAll: (signal) => advanceBy({ ref: true, signal }),
+    readProblem: () => problem,
   }
 }
