@@ -128,7 +128,7 @@ export function createRetryingPorts(ports: CrawlPorts, storeRetry: StoreRetry): 
     kindOf: (page) => storeRetry.retryRead(() => ports.kindOf(page)),
     readJoinedCounts: readJoinedCounts && (() => storeRetry.retryRead(readJoinedCounts)),
     milestones: milestones && {
-      read: () => storeRetry.retryRead(() => milestones.read()),
+      read: (isResumed) => storeRetry.retryRead(() => milestones.read(isResumed)),
       write: (kind) => storeRetry.retryWrite(() => milestones.write(kind)),
     },
     moveSite: (siteUrl) => storeRetry.retryWrite(() => ports.moveSite(siteUrl)),

@@ -125,6 +125,11 @@ export const CRAWL_TYPES = ['docs', 'basic', 'sitemap-only', 'basic-with-sitemap
 /** One of {@link CRAWL_TYPES}. */
 export type CrawlType = (typeof CRAWL_TYPES)[number]
 
+/** Whether a source is documentation, whose pages have classes and milestones that matter for news only. */
+export function isDocumentation({ settings }: Pick<Source, 'settings'>): boolean {
+  return settings.crawlType === 'docs'
+}
+
 /** Whether crawls of a type have a planner. */
 export function hasPlan(type: CrawlType | undefined): boolean {
   return type === 'intelligent' || type === 'history'

@@ -21,14 +21,15 @@ function failOnce<Args extends unknown[], T>(call: (...args: Args) => Promise<T>
 
 const BELOW = Array.from({ length: 10 }, (_, at) => `/below/${at}`)
 
-/** A site that was crawled before, and has not changed. */
+/** A site that was crawled before, and has one more page since. */
 async function stageKnown(): Promise<CrawlFixture> {
   const pages = Object.fromEntries(BELOW.map((path) => [path, page(`Page ${path}`)]))
   const staged = await createCrawlFixture(
-    { '/': page('Home', ['/list']), '/list': page('List', BELOW), ...pages },
+    { '/': page('Home', ['/list']), '/list': page('List', BELOW.slice(1)), ...pages },
     { limits: UNPACED },
   )
   await staged.crawl()
+  staged.site.pages.set('/list', page('List', BELOW))
   return staged
 }
 
@@ -53,7 +54,7 @@ test('a crawl survives an outage of its library during kindOf, readHelp, readMil
   }
   const { summary, events } = await runCrawl(failing, source, { kind: 'recrawl' }, site.origin)
   expect(new Set(failedCalls)).toEqual(new Set(['kindOf', 'readHelp', 'readMilestones', 'writeMilestones']))
-  expect(summary).toMatchObject({ end: 'completed', unchanged: 12 })
+  expect(summary).toMatchObject({ end: 'completed', indexed: 2, unchanged: 10 })
   expect(events.filter(({ type }) => type === 'milestone')).toHaveLength(1)
 })
 
@@ -80,5 +81,5 @@ test('a worker that joined a crawl survives a short outage of the library', asyn
   const joined = joinCrawl(run, ports, { shared, heartbeat: async () => shared }, new AbortController().signal)
   for await (const event of joined) events.push(event)
   expect(failedCalls).toEqual(['kindOf'])
-  expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', unchanged: 12 } })
+  expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: 1, unchanged: 10 } })
 })

@@ -3,7 +3,7 @@ import { urlKey } from '../../core/url/key.ts'
 import type { CrawlEvent, PauseCause } from '../../crawl/events.ts'
 import type { Clock } from '../../crawl/ports.ts'
 import { describeTime } from '../../crawl/store-retry.ts'
-import type { Source } from '../../library/source.ts'
+import { isDocumentation, type Source } from '../../library/source.ts'
 import { REASON_WORDS } from '../../library/sources/ledger-words.ts'
 import { printableLabel } from '../library.ts'
 import { countOf, printableLine, type Terminal } from '../terminal.ts'
@@ -74,10 +74,13 @@ export function showEvent(event: CrawlEvent, view: EventView): void {
     case 'resumed':
       terminal.notice(`resumed after ${writeDuration(event.pausedMs)}`)
       return
-    case 'milestone':
+    case 'milestone': {
       view.milestones.add(event.message)
-      terminal.note(printableLine(`milestone ${event.kind}: ${event.message}`))
+      const line = printableLine(`milestone ${event.kind}: ${event.message}`)
+      if (isDocumentation(source)) terminal.detail(line)
+      else terminal.note(line)
       return
+    }
     case 'problem':
       view.problems.print(event)
       return

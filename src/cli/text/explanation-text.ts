@@ -6,7 +6,7 @@ import type { Reason } from '../../crawl/ledger-reasons.ts'
 import type { Alias } from '../../crawl/settlement.ts'
 import type { StoredAnalysis } from '../../library/ports/findings.ts'
 import { isTree } from '../../library/ports/tree.ts'
-import type { Source } from '../../library/source.ts'
+import { isDocumentation, type Source } from '../../library/source.ts'
 import type { Explanation } from '../../library/sources/explain.ts'
 import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
 import { type Hint, printableLabel } from '../library.ts'
@@ -37,7 +37,7 @@ export function writeExplanation(
       : [
           ...writeRow(row, now),
           ...writeVersion(source),
-          ...writeAnalysis(stored),
+          ...(stored?.analysis === null && isDocumentation(source) ? [] : writeAnalysis(stored)),
           ...(target === null ? [] : [writeTarget(target)]),
         ]
   const strippedLines = isStripped ? [`Known without its ${strippedPart} as ${row?.url ?? explanation.key}`] : []

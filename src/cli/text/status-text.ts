@@ -82,12 +82,15 @@ function listReadSettings({ settings: { render, chunks } }: Source): string[] {
   ]
 }
 
-/** `Understood: 238 of 250 countries have a hub, 12 hubs are missing, 7 patterns of addresses` */
+/** `Understood: 238 of 250 countries have a hub and 12 have none, 10 expected hubs are missing, 7 patterns of addresses` */
 function writeHubCoverage({ countriesCovered, countries, hubs, missingCount, patterns }: HubCoverage): string {
-  const covered = `${writeNumber(countriesCovered)} of ${writeNumber(countries)} countries have a hub`
+  const uncovered = writeNumber(countries - countriesCovered)
+  const covered = `${writeNumber(countriesCovered)} of ${writeNumber(countries)} countries have a hub and ${uncovered} have none`
   const facts = [
     countries === 0 ? countOf(hubs, 'hub') : covered,
-    ...(missingCount === 0 ? [] : [`${countOf(missingCount, 'hub')} ${missingCount === 1 ? 'is' : 'are'} missing`]),
+    ...(missingCount === 0
+      ? []
+      : [`${countOf(missingCount, 'expected hub')} ${missingCount === 1 ? 'is' : 'are'} missing`]),
     `${writeNumber(patterns.length)} ${patterns.length === 1 ? 'pattern' : 'patterns'} of addresses`,
   ]
   return `Understood: ${facts.join(', ')}`

@@ -12,6 +12,7 @@ export interface CrawlMilestonesOptions {
   readonly startUrl: string
   /** Whether another process started the crawl: a joined process sees only a part of it, so it emits no milestones. */
   readonly isJoined: boolean
+  /** Absent if the library keeps no milestones; then none are emitted. */
   readonly store: MilestoneStore | undefined
   readonly sharing: Sharing
   readonly events: EventQueue<CrawlEvent>
@@ -31,18 +32,19 @@ export class CrawlMilestones {
 
   /** Whether this process can still emit a milestone. */
   get isOpen(): boolean {
-    return !this.#options.isJoined && this.#progress.isOpen
+    const { isJoined, store } = this.#options
+    return !isJoined && store !== undefined && this.#progress.isOpen
   }
 
-  /** Continues from the milestones that an interrupted run reached. */
-  async resume(): Promise<void> {
-    const reached = await this.#options.store?.read()
+  /** Continues from what earlier runs reached. */
+  async begin(isResumed: boolean): Promise<void> {
+    const reached = this.isOpen ? await this.#options.store?.read(isResumed) : undefined
     if (reached !== undefined) this.#progress.resume(reached)
   }
 
   /** Emits the milestones that a visit has reached. */
   async note(visit: Parameters<ProgressMilestones['note']>[0]): Promise<void> {
-    if (this.#options.isJoined) return
+    if (!this.isOpen) return
     await this.#emit(this.#progress.note(visit))
     const { visited } = await this.#options.sharing.readJoinedCounts()
     if (visited >= this.#recountAt) await this.#recount(visited)
@@ -59,13 +61,12 @@ export class CrawlMilestones {
     if (visited === 0 || store === undefined || !this.#progress.isOpen) return
     // Set before the first await, so that only one of several concurrent visits recounts.
     this.#recountAt = Math.max(this.#recountAt, visited) * RECOUNT_FACTOR
-    await this.#emit(this.#progress.take(await store.read()))
+    await this.#emit(this.#progress.take(await store.read(true)))
   }
 
   async #emit(reached: readonly Extract<CrawlEvent, { type: 'milestone' }>[]): Promise<void> {
     for (const event of reached) {
-      await this.#options.store?.write(event.kind)
-      this.#options.events.push(event)
+      if (await this.#options.store?.write(event.kind)) this.#options.events.push(event)
     }
   }
 }

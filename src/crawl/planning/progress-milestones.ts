@@ -19,10 +19,12 @@ export interface StoredMilestones {
   readonly counts: MilestoneCounts
 }
 
-/** Stores the reached milestones of a crawl, so that each is emitted once, however often the crawl is interrupted. */
+/** Stores the reached milestones, so that each is emitted once, however often a crawl is interrupted or repeated. */
 export interface MilestoneStore {
-  read(): Promise<StoredMilestones>
-  write(kind: string): Promise<void>
+  /** Milestones of this crawl, with its counts before an interruption and the downloads of earlier crawls. */
+  read(isResumed: boolean): Promise<StoredMilestones>
+  /** Stores a milestone. Returns whether the site had not reached it before. */
+  write(kind: string): Promise<boolean>
 }
 
 const MILESTONES: readonly {
@@ -66,7 +68,7 @@ export class ProgressMilestones {
   }
 
   /**
-   * Continues from the counts of an interrupted run or of all processes. The counts of this process may have grown meanwhile, so the larger
+   * Continues from the counts of earlier runs or of all processes. The counts of this process may have grown meanwhile, so the larger
    * number of each wins.
    */
   resume({ kinds, counts }: StoredMilestones): void {

@@ -42,8 +42,8 @@ async function begin(active: ActiveCrawl): Promise<void> {
       // Pages that the cap kept count towards this crawl.
       counts.keptByCap = counts.pagesTaken - maxPages
     }
-    await active.milestones.resume()
   }
+  await active.milestones.begin(run.isResumed)
   if (run.kind === 'refresh' || run.kind === 'retry') {
     const which = run.kind === 'refresh' ? 'pages' : 'failed'
     if (!run.isResumed) await ports.ledger.requeue(run.sourceId, run.crawlId, which, now)

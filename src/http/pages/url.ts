@@ -7,7 +7,7 @@ import { severityOf } from '../../library/jobs/events/severity.ts'
 import type { Library } from '../../library/library.ts'
 import type { PageAnalysis, StoredAnalysis } from '../../library/ports/findings.ts'
 import type { PageText } from '../../library/ports/store.ts'
-import { labelOf, type Source } from '../../library/source.ts'
+import { isDocumentation, labelOf, type Source } from '../../library/source.ts'
 import {
   type AddressDescription,
   describeAddress,
@@ -129,7 +129,7 @@ ${writeFacts([
   ],
   ['The scope now', refusal === null || refusal.reason === reason ? null : writeRefusal(refusal)],
 ])}
-${storedAnalysis === null ? '' : writeClassification(storedAnalysis)}
+${storedAnalysis === null || (storedAnalysis.analysis === null && isDocumentation(source)) ? '' : writeClassification(storedAnalysis)}
 ${writeContent(source, text)}
 <p><a href="${explainHref(source, row.url)}">The same as JSON</a></p></section>`
 }

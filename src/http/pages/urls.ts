@@ -4,7 +4,9 @@ import { patternLabel, STATE_LABELS } from '../../core/address-labels.ts'
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
+import type { Library } from '../../library/library.ts'
 import type { AddressConditions, AddressCursor, AddressEntry, Addresses } from '../../library/ports/addresses.ts'
+import { isDocumentation } from '../../library/source.ts'
 import { LEDGER_STATES, REASON_WORDS, REASONS } from '../../library/sources/ledger-words.ts'
 import { parseAddressCursor, writeAddressCursor } from '../records/address-cursor.ts'
 import { type JobCounts, renderPage } from './layout.ts'
@@ -36,7 +38,12 @@ const PATH = '/urls'
 const MAX_COUNTED = 10_000
 
 /** `/urls`: the addresses of all sources, most recently requested first. */
-export async function renderUrls(c: Context, addresses: Addresses, since: JobCounts): Promise<Html> {
+export async function renderUrls(
+  c: Context,
+  addresses: Addresses,
+  since: JobCounts,
+  { store }: Pick<Library, 'store'>,
+): Promise<Html> {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, readField(c, name)]))
   const filter = readFilter(c)
   const limit = readLimit(c, 100, 500)
@@ -56,6 +63,8 @@ export async function renderUrls(c: Context, addresses: Addresses, since: JobCou
   const isFiltered = Object.keys(filter).length > 0
   const rowsOnPage = found.slice(0, limit)
   const items = isTowardsNewer ? rowsOnPage.toReversed() : rowsOnPage
+  const documentation = new Set((await store.listSources()).filter(isDocumentation).map(({ id }) => id))
+  const isClassAsked = filter.classification !== undefined || filter.minConfidence !== undefined
   const links = linksOf(items, fields, {
     hasNewer: isTowardsNewer ? found.length > limit : olderThan !== undefined,
     hasOlder: isTowardsNewer || found.length > limit,
@@ -77,7 +86,7 @@ ${writeTable({
     { label: 'Class', look: 'word' },
     { label: 'Requested', look: 'time' },
   ],
-  rows: items.map(entryRow),
+  rows: items.map((entry) => entryRow(entry, isClassAsked || !documentation.has(entry.sourceId))),
   empty: isFiltered
     ? html`<p>No address passes these filters.</p><p><a href="${PATH}">Show all</a></p>`
     : html`<p>No address is known yet.</p><p><a href="/">Start a crawl</a></p>`,
@@ -159,7 +168,7 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
   ])
 }
 
-function entryRow(entry: AddressEntry): Row {
+function entryRow(entry: AddressEntry, showsClass: boolean): Row {
   const { title, reason, pattern } = entry
   return {
     cells: [
@@ -171,7 +180,7 @@ function entryRow(entry: AddressEntry): Row {
       entry.status ?? '',
       entry.depth,
       entry.wordCount === null ? '' : writeNumber(entry.wordCount),
-      writeClass(entry),
+      showsClass ? writeClass(entry) : '',
       writeMoment(entry.at),
     ],
   }

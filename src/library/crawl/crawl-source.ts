@@ -203,7 +203,7 @@ async function* crawlOpened(
     readPage: createClassifyingReader(library, chunks),
     ledger: store,
     planner,
-    milestones: createMilestoneMemory(library, begun),
+    milestones: createMilestoneMemory(library, source, begun),
     control,
     ...(isLocal ? {} : shareThrough(library, begun.id)),
     moveSite: (siteUrl: string) => store.updateSource(source.id, { siteUrl }, begun.id),

@@ -1,11 +1,12 @@
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { CrawlPlanner } from '../../crawl/planning/planner.ts'
-import type { MilestoneCounts, MilestoneStore } from '../../crawl/planning/progress-milestones.ts'
+import type { MilestoneStore } from '../../crawl/planning/progress-milestones.ts'
 import type { Library } from '../library.ts'
 import type { VisitedRow } from '../ports/crawl-plans.ts'
 import type { Crawl } from '../ports/store.ts'
 import { type CrawlType, hasPlan, type Source } from '../source.ts'
 import { requireHostMilestones } from './require-milestones.ts'
+import { MAX_CRAWLS, splitMilestones } from './split-milestones.ts'
 
 function typeOf({ settings }: Source, { options }: Pick<Crawl, 'options'>): CrawlType {
   return options.crawlType ?? settings.crawlType
@@ -46,22 +47,30 @@ const ROWS_AT_ONCE = 1000
 
 /** Creates the storage for the milestones of a crawl; undefined if the library keeps none. */
 export function createMilestoneMemory(
-  library: Pick<Library, 'kindOf' | 'plans' | 'store'>,
+  library: Pick<Library, 'jobLog' | 'kindOf' | 'plans' | 'store'>,
+  source: Source,
   crawl: Crawl,
 ): MilestoneStore | undefined {
-  const { plans } = library
+  const { plans, store } = library
   if (plans === undefined) return undefined
   return {
-    read: async () => ({
-      kinds: await plans.readMilestones(crawl.id),
-      counts: await countReached(library, crawl),
-    }),
-    write: (kind) => plans.writeMilestones(crawl.id, [kind]),
+    async read(isResumed) {
+      const counts = isResumed ? await countReached(library, crawl) : { secondLevel: 0, downloads: 0, articles: 0 }
+      for (const { id, summary } of await store.listCrawls(source.id, MAX_CRAWLS)) {
+        if (id !== crawl.id) counts.downloads += summary?.indexed ?? 0
+      }
+      return { kinds: await plans.readMilestones(crawl.id), counts }
+    },
+    async write(kind) {
+      const { met } = await splitMilestones(library, new URL(source.siteUrl).host, [kind])
+      await plans.writeMilestones(crawl.id, [kind])
+      return met.length === 0
+    },
   }
 }
 
 /** Counts the progress of an interrupted crawl from the ledger. */
-async function countReached(library: Pick<Library, 'kindOf' | 'store'>, crawl: Crawl): Promise<MilestoneCounts> {
+async function countReached(library: Pick<Library, 'kindOf' | 'store'>, crawl: Crawl) {
   let secondLevel = 0
   let downloads = 0
   let articles = 0

@@ -5,7 +5,7 @@ import type { Source } from '../source.ts'
 type MilestoneStores = Pick<Library, 'jobLog' | 'plans'> & Partial<Pick<Library, 'store'>>
 
 /** Maximum number of recent crawls of a source to check. */
-const MAX_CRAWLS = 100
+export const MAX_CRAWLS = 100
 
 /**
  * Splits milestones into those a host has reached, in any job or crawl, and the others, in the given order. The log of jobs keeps
@@ -24,7 +24,10 @@ export async function splitMilestones(
     if (newest !== undefined && newest.at >= since) reached.add(kind)
   }
   const isMet = (kind: string): boolean => reached.has(kind)
-  if (!kinds.every(isMet)) for (const kind of await listCrawlMilestones(library, hostSources ?? [])) reached.add(kind)
+  for await (const found of kinds.every(isMet) ? [] : listCrawlMilestones(library, hostSources ?? [])) {
+    for (const kind of found) reached.add(kind)
+    if (kinds.every(isMet)) break
+  }
   return { met: kinds.filter(isMet), unmet: kinds.filter((kind) => !isMet(kind)) }
 }
 
@@ -33,17 +36,13 @@ export async function listSourcesAt(store: Pick<Library['store'], 'listSources'>
   return (await store.listSources()).filter(({ siteUrl }) => URL.parse(siteUrl)?.host === host)
 }
 
-/** Lists milestones of crawls of the given sources. */
-async function listCrawlMilestones(
+/** Lists the milestones of each crawl of the given sources. */
+async function* listCrawlMilestones(
   { store, plans }: MilestoneStores,
   sources: readonly Source[],
-): Promise<readonly string[]> {
-  if (store === undefined || plans === undefined) return []
-  const reached: string[] = []
+): AsyncGenerator<readonly string[]> {
+  if (store === undefined || plans === undefined) return
   for (const { id } of sources) {
-    for (const crawl of await store.listCrawls(id, MAX_CRAWLS)) {
-      reached.push(...(await plans.readMilestones(crawl.id)))
-    }
+    for (const crawl of await store.listCrawls(id, MAX_CRAWLS)) yield plans.readMilestones(crawl.id)
   }
-  return reached
 }

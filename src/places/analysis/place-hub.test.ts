@@ -27,6 +27,9 @@ const PLACES = openPlaceMatcher(
       placeOf(14, 'city', 'Amman', 'JO', 1_200_000),
       placeOf(15, 'city', 'Springfield', 'FR', 9_000),
       placeOf(16, 'city', 'Springfield', 'US', 160_000),
+      placeOf(17, 'region', 'Kent', 'GB', 1_800_000),
+      placeOf(18, 'region', 'Somerset', 'GB', 970_000),
+      placeOf(19, 'city', 'Kent', 'US', 137_000),
     ],
     'test',
   ),
@@ -141,6 +144,20 @@ describe('detectPlaceHub on hubs', () => {
     expect(hubOf(read('/world/georgia', { title: 'Georgia' }))).toMatchObject({ placeId: 8, placeKind: 'country' })
     expect(hubOf(read('/france/springfield', { title: 'Springfield' }))?.placeId).toBe(15)
     expect(hubOf(read('/us/springfield', { title: 'Springfield' }))?.placeId).toBe(16)
+  })
+
+  test.each(['kent', 'somerset'])('the region in /sport/%s has the topic, also if its name is a surname', (slug) => {
+    const name = `${slug[0]?.toUpperCase()}${slug.slice(1)}`
+    for (const title of [name, `${name} | Sport | The Example`, `Sport: ${name}`]) {
+      const hub = hubOf(read(`/sport/${slug}`, { title }))
+      expect([title, hub]).toEqual([
+        title,
+        expect.objectContaining({ placeKind: 'region', placeSlug: slug, topicSlug: 'sport' }),
+      ])
+    }
+    // Without a topic, or below people, the page is about a person.
+    if (slug !== 'kent') return
+    for (const path of ['/kent', '/author/kent']) expect(hubOf(read(path, { title: name }))).toBeNull()
   })
 
   test('a page named like a person or thing is a hub if address and heading show that the place is meant', () => {

@@ -4,7 +4,7 @@ import { primaryLanguageOf } from '../../core/text/language-code.ts'
 import { decodePart } from '../../core/url/decode-part.ts'
 import { classifyUrl, foldPagination } from '../../core/url/page-url.ts'
 import type { PlaceHub } from '../../library/ports/findings.ts'
-import { isOrdinaryName, NON_PLACE_SEGMENTS } from './match-words.ts'
+import { isOrdinaryName, NON_PLACE_SEGMENTS, SURNAMES } from './match-words.ts'
 import type { KnownPlace, MatchContext, PlaceMatch, PlaceMatcher } from './matcher.ts'
 import { normalizeName, slugOf } from './place.ts'
 
@@ -187,7 +187,9 @@ function isActualPlace(evidence: Evidence, place: KnownPlace, slug: string, at: 
   // Nearly every word is the name of some town, so the title or the first heading must name this one.
   if (!headings.some((heading) => hasName(heading, slug))) return false
   if (parent !== undefined && NON_PLACE_SEGMENTS.has(parent)) return false
-  if (isOrdinaryName(slug) && !isAmongPlaces && !isNamedInHeadings(evidence, place)) return false
+  // The name of a region below a topic means the region, even if it is a surname too: `/sport/kent`.
+  const isOfRegion = place.kind === 'region' && parent !== undefined && SURNAMES.has(slug)
+  if (isOrdinaryName(slug) && !isAmongPlaces && !isOfRegion && !isNamedInHeadings(evidence, place)) return false
   return place.kind !== 'city' || place.population >= MIN_TOWN_POPULATION || isAmongPlaces
 }
 

@@ -111,15 +111,15 @@ function writeCoverage(
   const words = `${writeNumber(countriesCovered)} of ${writeNumber(countries)} countries have a hub of their own`
   return html`${writeCounters([
     ['Hubs', 'hubs', hubs],
-    ['Countries covered', 'countriesCovered', countriesCovered],
-    ['Countries', 'countries', countries],
-    ['Missing hubs', 'missing', missingCount],
+    ['Countries with a hub', 'countriesCovered', countriesCovered],
+    ['Countries without', 'countriesMissing', countries - countriesCovered],
+    ['Expected hubs missing', 'missing', missingCount],
     ['Patterns', 'patterns', patterns.length],
   ])}
 <section class="panel"><svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="${words}"><title>${words}</title><rect class="held" x="0" y="0" width="${(share * 100).toFixed(2)}" height="6"/></svg>
 <p>${words}${countries === 0 ? '' : ` (${writePercent(share)})`}. <a href="${writeHref('/gazetteer', { host })}">What its pages are about, on a map</a> · <a href="${writeHref('/problems/ssr', { kind: 'missing-hub', scope: host })}">Its missing hubs as problems</a> · <a href="${writeHref('/milestones/ssr', { scope: host })}">Its milestones</a> · <a href="${writeHref('/domains', { host })}">The domain</a></p>
 ${topics.length === 0 ? '' : html`<p>Topics: ${topics.map(({ slug, label, hubs: count }, i) => html`${i === 0 ? '' : ', '}<a class="text" href="${writeHref(PATH, { host, topic: slug })}">${writeText(label)}</a> <span class="quiet">${writeNumber(count)}</span>`)}</p>`}</section>
-<h2>Missing hubs</h2>
+<h2>Missing hubs that the site names or its patterns imply</h2>
 ${writeTable({
   caption:
     missingCount > MAX_MISSING

@@ -76,7 +76,7 @@ export const hubRoutes: readonly Route[] = [
     query: z.object({ host: requiredTextField('The host.', 255) }),
     answers: {
       200: {
-        what: 'The counts, and the first 500 missing hubs. All counts are 0 for an unknown host.',
+        what: 'The counts, and the first 500 missing hubs: those that the site names or its patterns imply, not one for each country without a hub. All counts are 0 for an unknown host.',
         schema: z.object({
           host: z.string(),
           hubs: count,

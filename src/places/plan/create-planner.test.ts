@@ -191,6 +191,30 @@ test('a resumed crawl counts earlier guesses against the seed limit', async () =
   expect(seeds).toHaveLength(1)
 })
 
+test('an address counts once, however often lists, links and earlier crawls name it', async () => {
+  const links = ['/world/politics/1', '/world/politics/2', '/world/politics/3']
+  const sampled = links.map((path) => ({ url: ORIGIN + path, kind: 'article', isPage: true }) as const)
+  const memory = { ...createMemory(), sampleAddresses: async () => sampled }
+  const planner = createPlanner({
+    ...{ crawlId: 'c', sourceId: 's', startedAt: 1, clock: { now: () => 2 }, places: PLACES, memory },
+  })
+  await planner.begin({ startUrl: START, siteUrl: START, isResumed: false })
+  planner.noteListed(
+    links.map((path) => ORIGIN + path),
+    'sitemap',
+  )
+  for (const path of links) {
+    const url = ORIGIN + path
+    planner.weigh({ url, key: url, depth: 1, foundOn: START, discovery: 'link' })
+  }
+  const { events } = await planner.noteVisit(visitOf('/', links, 'manual'), (url) => url)
+  const [learned] = events.filter((event) => event.type === 'milestone')
+  expect(learned?.kind).toBe('patterns-learned')
+  expect(learned?.details['patterns']).toContainEqual(
+    expect.objectContaining({ pattern: '/world/{slug}/{number}', seen: 3 }),
+  )
+})
+
 test('only the start page counts as the home page, not another given page', async () => {
   const planner = createPlanner({
     ...{ crawlId: 'c', sourceId: 's', startedAt: 1, clock: { now: () => 2 }, places: PLACES, memory: createMemory() },

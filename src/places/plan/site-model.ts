@@ -9,6 +9,9 @@ import { ShapeIndex } from './shapes.ts'
 import type { FoundHub, Slot } from './slot.ts'
 import { type AddressOrigin, SlotIndex } from './slot-index.ts'
 
+/** Limit of remembered addresses; further ones count each time they are named. */
+const MAX_COUNTED = 200_000
+
 /** What the planner has learned about a site's addresses: sections, shapes, and the slots of places. */
 export class SiteModel {
   readonly slots: SlotIndex
@@ -20,6 +23,8 @@ export class SiteModel {
   hubSlots: readonly Slot[] = []
   #hubSlotSet: ReadonlySet<Slot> = new Set()
   #revision = -1
+  /** Addresses that were counted: lists, links and earlier crawls name the same ones. */
+  readonly #counted = new Set<string>()
 
   constructor(places: PlannerGazetteer) {
     this.slots = new SlotIndex(createCountryNames(places), places)
@@ -45,9 +50,13 @@ export class SiteModel {
   /** Records an address. Returns the hubs that it could be. */
   note(address: Address, origin: AddressOrigin): readonly FoundHub[] {
     if (address.host !== this.host) return []
-    this.sections.note(address)
-    this.shapes.note(address)
-    return this.slots.note(address, origin)
+    const isNew = !this.#counted.has(address.url)
+    if (isNew) {
+      if (this.#counted.size < MAX_COUNTED) this.#counted.add(address.url)
+      this.sections.note(address)
+      this.shapes.note(address)
+    }
+    return this.slots.note(address, origin, isNew)
   }
 
   isHubSlot(slot: Slot): boolean {

@@ -43,13 +43,13 @@ export class SlotIndex {
     return this.#slots.size
   }
 
-  /** Records an address. Returns the hubs that it could be, with their slots. */
-  note(address: Address, addressOrigin: AddressOrigin): readonly FoundHub[] {
+  /** Records an address, and counts it if it is new. Returns the hubs that it could be, with their slots. */
+  note(address: Address, addressOrigin: AddressOrigin, isNew = true): readonly FoundHub[] {
     const found: FoundHub[] = []
     for (const pathWord of this.#readWords(address)) {
       const { part, segment, word, place } = pathWord
       const slot = this.#openSlot(address, pathWord)
-      countWord(slot, address, segment, place !== undefined)
+      if (isNew) countWord(slot, address, segment, place !== undefined)
       if (place === undefined) continue
       if (part.length > 1) this.#affixes.add(part)
       if (!slot.hubs.has(word)) this.revision++

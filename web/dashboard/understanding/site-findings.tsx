@@ -77,7 +77,7 @@ function Figures({ counts: { hubs, missing, patterns }, milestones }: FiguresInp
   const seeds = milestones.find(({ kind }) => kind === 'seeds-prepared' || kind === 'hubs-seeded')?.details?.['count']
   const figures: readonly (readonly [label: string, count: number, tone?: string])[] = [
     ['hubs confirmed', hubs],
-    ['hubs missing', missing, missing > 0 ? 'bad' : ''],
+    ['expected hubs missing', missing, missing > 0 ? 'bad' : ''],
     ['patterns learned', patterns],
     ...(typeof seeds === 'number' ? [['guesses tried first', seeds] as const] : []),
   ]
