@@ -57,6 +57,8 @@ export interface Chunk {
   readonly headingPath: readonly string[]
   /** Name of the definition this chunk holds, qualified by its enclosing definitions (`Parser.parse`). */
   readonly symbol: string | null
+  /** Definitions inside it that have no chunk of their own, with their lines from 1: the methods of a small class. */
+  readonly members?: readonly { readonly name: string; readonly line: number }[]
   /** Position inside a JSON document (`$.key`, `$[0:50]`). */
   readonly address: string | null
   /** Where a pack keeps the original bytes of an image. */

@@ -80,6 +80,10 @@ test('a folder is searched by meaning with the same vectors as in the program, a
   await readUploaded(page, sandbox.path('docs'))
   await waitForMeaningSearch(page)
   expect((await find(page, QUESTION))[0]).toBe('cars.md')
+  expect(await page.locator('.hits h3').first().textContent()).toMatch(/by meaning alone$/)
+  // A file without the words of the question may answer it, but "radar" is in no file.
+  await find(page, 'radar for ships at night')
+  expect(await page.locator('#doubt').textContent()).toMatch(/^Weak match: .*"radar"/)
   const wanted = fs.readFileSync(sandbox.path('docs-pack/vectors.bin'))
   await expect.poll(async () => (await readKeptVectors(page))['docs']).toEqual(wanted)
 
@@ -107,4 +111,23 @@ test('a folder is searched by meaning with the same vectors as in the program, a
   await waitForMeaningSearch(page)
   expect((await find(page, 'medical help for sick people'))[0]).toBe('doctor.md')
   expect(problems).toEqual([])
+})
+
+test('a reload keeps the vectors that were made before', async () => {
+  const part = (i: number) => `## Part ${i}\n\n${`The harbour opens at ${i} and closes at dusk. `.repeat(20)}`
+  sandbox.write({ 'many/a.md': Array.from({ length: 200 }, (_, i) => part(i)).join('\n\n') })
+  const host = await openPageHost()
+  onTestFinished(() => host.close())
+  const context = await browser.newContext()
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  await page.goto(host.address)
+  await readUploaded(page, sandbox.path('many'))
+  const countVectors = async () => (await readKeptVectors(page))['many']?.filter((byte) => byte !== 0).length ?? 0
+  await expect.poll(countVectors).toBeGreaterThan(0)
+  const before = await countVectors()
+  await page.getByText(/embedding is \d+ % done/).waitFor()
+  await page.reload()
+  await page.getByText(/embedding is \d+ % done/).waitFor()
+  expect(await countVectors()).toBeGreaterThanOrEqual(before)
 })

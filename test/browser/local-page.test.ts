@@ -209,7 +209,7 @@ describe('the index of a folder', () => {
     expect(await textOf(page, '#secrets-warning')).toMatch(/\.env, src\/keys\.ts.*Leave files out/s)
     const compact = await download(page, 'Compact pack')
     expect(full).toMatch(/^boats\.llmx-[0-9a-f]{8}\.zip$/)
-    expect(compact.name).toBe(full)
+    expect(compact.name).toBe(full.replace('.zip', '.compact.zip'))
     fs.writeFileSync(sandbox.path(compact.name), compact.bytes)
     await page.goto(`${host.address}#/`)
     await page.locator('#pack-input').setInputFiles(sandbox.path(compact.name))

@@ -188,7 +188,8 @@ async function expectSameZip(page: Page, label: 'Full pack' | 'Compact pack', wr
   const { name, bytes } = await download(page, label)
   if (!bytes.equals(wanted)) expect(listDifferences(unzip(bytes), unzip(wanted))).toEqual([])
   expect(bytes.equals(wanted)).toBe(true)
-  expect(name).toMatch(/^[\w-]+\.llmx-[0-9a-f]{8}\.zip$/)
+  const suffix = label === 'Compact pack' ? '\\.compact' : ''
+  expect(name).toMatch(new RegExp(`^[\\w-]+\\.llmx-[0-9a-f]{8}${suffix}\\.zip$`))
 }
 
 /** Runs a search and returns the best hit. */

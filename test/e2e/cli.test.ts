@@ -222,7 +222,7 @@ describe('search', () => {
     expect(await json('search zzzz --pack docs.zip')).toEqual({
       query: 'zzzz',
       relevance: 'none',
-      uncovered: [],
+      uncovered: ['zzzz'],
       hits: [],
     })
   })
@@ -300,7 +300,8 @@ describe('get, outline and symbols', () => {
       stdout: '',
       stderr: 'no definitions: this is text, or code without a grammar\n',
     })
-    expect(await json('symbols guide.md --pack docs.zip')).toEqual({ path: 'guide.md', symbols: [] })
+    expect(await json('symbols guide.md --pack docs.zip')).toEqual({ path: 'guide.md', symbols: [], has_more: false })
+    expect((await pharos('symbols --pack docs.zip --prefix vis -n 1')).stdout).toMatch(/^visit {2}\S+ {2}code\.py:1\n$/)
   })
 })
 

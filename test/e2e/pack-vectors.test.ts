@@ -65,7 +65,10 @@ test('a pack with vectors is searched by meaning, and a pack without vectors onl
   expect(await search('plain')).toMatchObject({ hits: [] })
   const found = await search('again.zip', '--explain')
   expect(found.stderr).toBe('')
-  expect(found.hits[0]).toMatchObject({ path: 'cars.md' })
+  expect(found.hits[0]).toMatchObject({ path: 'cars.md', byMeaning: true })
+  const { stdout } = await sandbox.runInProcess(['search', QUESTION, '--pack', 'again.zip'])
+  expect(stdout).toMatch(/^c0002 {2}cars\.md:1-3 {2}\S+ {2}by meaning alone\n/)
+  expect((await ask('broken engines', 'again.zip')).hits[0]).not.toHaveProperty('byMeaning')
   expect(found.hits[0]?.meaning?.similarity).toBeGreaterThan(0.3)
 })
 
@@ -84,7 +87,8 @@ test('vectors of another model are ignored with a notice, and only words are sea
 })
 
 test('a search says how well its hits fit the question', async () => {
-  expect(await search('plain')).toMatchObject({ relevance: 'none', uncovered: [] })
+  expect(await search('plain')).toMatchObject({ relevance: 'none', uncovered: ['automobile', 'repair', 'garage'] })
+  expect(await ask('zyxomat', 'again.zip')).toMatchObject({ uncovered: ['zyxomat'] })
   expect(await ask('broken engines', 'plain')).toMatchObject({ relevance: 'strong', uncovered: [] })
   expect(await ask('broken engines of the zyxomat', 'plain')).toMatchObject({
     relevance: 'weak',
@@ -130,6 +134,7 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
     expect(found.structuredContent).toEqual({
       query: QUESTION,
       relevance: 'strong',
+      uncovered: ['automobile', 'repair', 'garage'],
       engines: ['words', 'vectors'],
       notices: [],
       passages: [
@@ -141,10 +146,13 @@ test('an agent searches a pack by words and meaning, and reads its chunks', asyn
           endLine: 3,
           headingPath: ['Workshop'],
           score: expect.any(Number),
+          byMeaning: true,
         },
       ],
     })
-    expect(textOf(found, 1)).toMatch(/^@[0-9a-f]{3,} \[1\] "Workshop" — cars\.md \(chunk c0002, lines 1-3\)$/)
+    expect(textOf(found, 1)).toMatch(
+      /^@[0-9a-f]{3,} \[1\] "Workshop" — cars\.md \(chunk c0002, lines 1-3\) — by meaning alone$/,
+    )
     const weak = await client.callTool({ name: 'search_docs', arguments: { query: 'zyxomat of broken engines' } })
     expect(weak.structuredContent).toMatchObject({ relevance: 'weak', uncovered: ['zyxomat'] })
     expect(textOf(weak)).toContain('Weak match: nothing found mentions "zyxomat". Try other words.')

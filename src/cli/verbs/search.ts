@@ -5,13 +5,13 @@ import { KINDS } from '../../core/model.ts'
 import { isCompactPack } from '../../core/pack/pack.ts'
 import type { PackHit } from '../../core/pack/search-pack.ts'
 import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
+import { describeDoubt } from '../../core/retrieval/relevance.ts'
 import { writeList } from '../../core/text/list.ts'
 import { isLocalUrl } from '../../core/url/file-url.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { Library } from '../../library/library.ts'
 import type { Store } from '../../library/ports/store.ts'
 import { answerRecord } from '../../library/search/answer-record.ts'
-import { describeDoubt } from '../../library/search/display-text.ts'
 import { DEFAULT_LIMIT, searchLibrary } from '../../library/search/search-library.ts'
 import {
   DEFAULT_TOKENS,
@@ -319,7 +319,7 @@ async function answerFromPack(
   } else if (hits.length === 0) terminal.note('no hits; other words or fewer filters may find some')
   if (hits.length === 0 && !terminal.isJson) return
   const { createOrdinaryWords } = await import('../../embed/ordinary-words.ts')
-  const judgement = packed.search.judge(hits, await createOrdinaryWords()())
+  const judgement = packed.search.judge(query, hits, await createOrdinaryWords()())
   const doubt = describeDoubt(judgement)
   const hitTexts = hits.map((hit) => writeHit(hit, terminal.answerColors))
   const text = (doubt === undefined ? hitTexts : [doubt, ...hitTexts]).join('\n\n')
@@ -329,7 +329,7 @@ async function answerFromPack(
 
 function writeHit(hit: PackHit, colors: Colors): string {
   const citation = colors.cyan(`${printableLine(hit.path)}:${hit.startLine}-${hit.endLine}`)
-  const location = `${colors.bold(printableLine(hit.chunkRef))}  ${citation}  ${hit.score.toFixed(2)}`
+  const location = `${colors.bold(printableLine(hit.chunkRef))}  ${citation}  ${hit.score.toFixed(2)}${hit.missing === null ? '  by meaning alone' : ''}`
   // Text of the file is indented, so that it cannot pass for the next hit.
   const headings = hit.headingPath.length === 0 ? [] : [colors.dim(`  ${printableLine(hit.headingPath.join(' > '))}`)]
   return [location, ...headings, `  ${printableLine(hit.snippet)}`, ...writeExplanation(hit, colors)].join('\n')
@@ -373,10 +373,11 @@ function writeWords(explain: PackHit['explain'], colors: Colors): string[] {
 }
 
 function hitRecord(hit: PackHit): Record<string, unknown> {
-  const { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath, explain, meaning } = hit
+  const { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath, missing, explain, meaning } = hit
   const record = { chunkId, chunkRef, score, path, startLine, endLine, snippet, headingPath }
   return {
     ...record,
     ...withoutUndefined({ explain, meaning }),
+    ...(missing === null && { byMeaning: true }),
   }
 }

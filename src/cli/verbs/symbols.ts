@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { usageError } from '../../core/errors.ts'
-import { findDefinition } from '../../core/pack/definition.ts'
+import { listDefinitions } from '../../core/pack/definition.ts'
 import { isCompactPack, type Pack } from '../../core/pack/pack.ts'
 import { countOf } from '../../core/text/count.ts'
 import { compareUtf8 } from '../../core/text/order.ts'
@@ -58,7 +58,7 @@ async function listStored(
     })
     const { symbols, hasMore, stoppedAfter } = await listed
     if (symbols.length === 0) terminal.note(writeNoDefinitions(prefix))
-    if (hasMore) terminal.note(`only the first ${symbols.length}; --prefix narrows them down, --limit lists more`)
+    if (hasMore) terminal.note(writeMore(symbols.length))
     if (stoppedAfter !== null)
       terminal.note(`only ${countOf(stoppedAfter, 'page')} were searched; --source or --prefix narrows them down`)
     if (symbols.length === 0 && !terminal.isJson) return
@@ -74,6 +74,13 @@ async function listStored(
   })
 }
 
+/** Maximum number of definitions of a pack that are listed, as of a library. */
+const DEFAULT_LIMIT = 100
+
+function writeMore(count: number): string {
+  return `only the first ${count}; --prefix narrows them down, --limit lists more`
+}
+
 function writeNoDefinitions(prefix: string | undefined): string {
   if (prefix === undefined) return 'no definitions: the pages contain no signatures'
   return `no definitions that begin with ${printableLine(prefix)}`
@@ -85,33 +92,27 @@ async function listPacked(
   flags: SymbolsFlags & { readonly pack: string },
   terminal: Terminal,
 ): Promise<void> {
-  refuseFlags(flags, ['source', 'prefix', 'limit'], 'is for the library, not for a pack')
+  refuseFlags(flags, ['source'], 'is for the library, not for a pack')
   const packed = await openGivenPack(command, flags.pack)
   const path = given === undefined ? undefined : findFile(packed, given).path
-  const symbols = listDefinitions(packed.pack, path)
-  if (symbols.length === 0) terminal.note(writeNoPackDefinitions(packed.pack))
+  const { prefix, limit = DEFAULT_LIMIT } = flags
+  const all = listDefinitions(packed.pack, path, prefix).sort((a, b) => compareUtf8(a.name, b.name))
+  const symbols = all
+    .slice(0, limit)
+    .map(({ name: symbol, line: start_line, ...rest }) => ({ symbol, start_line, ...rest }))
+  const hasMore = all.length > symbols.length
+  if (symbols.length === 0) terminal.note(writeNoPackDefinitions(packed.pack, prefix))
+  if (hasMore) terminal.note(writeMore(symbols.length))
   if (symbols.length === 0 && !terminal.isJson) return
   const lines = symbols.map((definition) => {
     const location = `${printableLine(definition.ref)}  ${printableLine(definition.path)}:${definition.start_line}`
     return `${printableLine(definition.symbol)}  ${terminal.answerColors.dim(location)}`
   })
-  terminal.answer(lines.join('\n'), { path: path ?? null, symbols })
+  terminal.answer(lines.join('\n'), { path: path ?? null, symbols, has_more: hasMore })
 }
 
-function writeNoPackDefinitions(pack: Pack): string {
+function writeNoPackDefinitions(pack: Pack, prefix: string | undefined): string {
+  if (prefix !== undefined && !isCompactPack(pack)) return writeNoDefinitions(prefix)
   if (isCompactPack(pack)) return 'no definitions: a compact pack keeps no symbols; pack again with --full'
   return 'no definitions: this is text, or code without a grammar'
-}
-
-/** The definitions, sorted by name. A definition that spans several chunks is listed at the first of them. */
-function listDefinitions(pack: Pack, path: string | undefined) {
-  const definitions = new Map<string, { symbol: string; ref: string; path: string; start_line: number }>()
-  for (const [i, chunk] of pack.chunks.entries()) {
-    const { symbol } = chunk
-    const key = `${chunk.path}\n${symbol}`
-    if (symbol === null || (path !== undefined && chunk.path !== path) || definitions.has(key)) continue
-    const start_line = findDefinition(chunk)?.line ?? chunk.startLine
-    definitions.set(key, { symbol, ref: pack.refs[i] ?? '', path: chunk.path, start_line })
-  }
-  return [...definitions.values()].sort((a, b) => compareUtf8(a.symbol, b.symbol))
 }

@@ -83,7 +83,7 @@ export const double = (n: number) => add(n, n)`,
     ])
   })
 
-  test('a class longer than the target is cut into its head and its members, with their indentation', () => {
+  test('a class longer than the target is cut into its head and its members, with their indentation; a shorter one names them', () => {
     const text = `class Stack {
   items = []
 
@@ -97,7 +97,13 @@ export const double = (n: number) => add(n, n)`,
   }
 }
 `
-    expect(cut('javascript', text)).toEqual([{ startLine: 1, endLine: 12, content: text.trim(), symbol: 'Stack' }])
+    const members = [
+      { name: 'Stack.push', line: 5 },
+      { name: 'Stack.pop', line: 9 },
+    ]
+    expect(cut('javascript', text)).toEqual([
+      { startLine: 1, endLine: 12, content: text.trim(), symbol: 'Stack', members },
+    ])
     expect(cut('javascript', text, TIGHT)).toEqual([
       { startLine: 1, endLine: 3, content: 'class Stack {\n  items = []', symbol: 'Stack' },
       {

@@ -26,7 +26,9 @@ interface Span {
   readonly start: number
   readonly end: number
   /** Qualified name; code between definitions has none. */
-  readonly symbol: string | undefined
+  readonly symbol?: string
+  /** Definitions inside it that get no span of their own. */
+  readonly members?: readonly DefinitionRange[]
   /** Names of the enclosing definitions, outermost first. */
   readonly path: readonly string[]
 }
@@ -40,8 +42,8 @@ function findSpans(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes
   const definitions = finder.find(root)
   if (definitions.length === 0) return undefined
   const spans: Span[] = []
-  const add = (start: number, end: number, symbol: string | undefined, path: readonly string[]) => {
-    if (start < end) spans.push({ start, end, symbol, path })
+  const add = (span: Span) => {
+    if (span.start < span.end) spans.push(span)
   }
 
   /** Adds spans that cover `[from, to)`. Recursion stops at `MAX_DEPTH`, for any nesting of the input. */
@@ -50,15 +52,15 @@ function findSpans(root: Node, text: string, rules: CodeRules, sizes: ChunkSizes
     for (const { name, body, ...range } of members) {
       const start = clamp(range.start, at, to)
       const end = clamp(range.end, start, to)
-      add(at, start, undefined, path)
+      add({ start: at, end: start, path })
       at = end
-      const isSplit = body !== undefined && end - start > sizes.targetChars && path.length < MAX_DEPTH
-      const inner = isSplit ? finder.find(body) : []
-      const headEnd = inner[0] === undefined ? end : clamp(inner[0].start, start, end)
-      add(start, headEnd, [...path, name].join('.'), path)
-      if (inner.length > 0) addAll(inner, headEnd, end, [...path, name])
+      const inner = body !== undefined && path.length < MAX_DEPTH ? finder.find(body) : []
+      const isSplit = inner[0] !== undefined && end - start > sizes.targetChars
+      const headEnd = isSplit ? clamp(inner[0]?.start ?? end, start, end) : end
+      add({ start, end: headEnd, symbol: [...path, name].join('.'), path, ...(!isSplit && { members: inner }) })
+      if (isSplit) addAll(inner, headEnd, end, [...path, name])
     }
-    add(at, to, undefined, path)
+    add({ start: at, end: to, path })
   }
 
   addAll(definitions, 0, text.length, [])
@@ -152,7 +154,7 @@ function isTiny({ symbol, start, end }: Span, text: string): boolean {
 }
 
 function toPieces(spans: readonly Span[], text: string, lines: LineMap): Piece[] {
-  return spans.map(({ start, end, symbol, path }, i) => {
+  return spans.map(({ start, end, symbol, members = [], path }, i) => {
     const first = contentStart(text, start, lines)
     const last = trimmedEnd(text, start, end)
     const next = spans[i + 1]
@@ -163,6 +165,12 @@ function toPieces(spans: readonly Span[], text: string, lines: LineMap): Piece[]
       content: text.slice(first, last).replace(/\r\n?/g, '\n'),
       ...(path.length > 0 && { headingPath: path }),
       ...(symbol !== undefined && { symbol }),
+      // Comments and decorators may precede the name of a member.
+      ...(members.length > 0 && {
+        members: members.map(({ name, start: from }) => {
+          return { name: `${symbol}.${name}`, line: lines.lineAt(Math.max(from, text.indexOf(name, from))) }
+        }),
+      }),
     }
   })
 }

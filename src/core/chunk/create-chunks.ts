@@ -31,6 +31,7 @@ export function createChunks(file: Pick<FileMeta, 'path' | 'kind'>, pieces: read
       content: piece.content,
       contentHash,
       tokenEstimate: estimateTokens(piece.content),
+      ...(piece.members !== undefined && { members: piece.members }),
       assetPath: file.kind === 'image' ? imageAssetPath(file.path) : null,
     }
   })

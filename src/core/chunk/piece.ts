@@ -1,3 +1,5 @@
+import type { Chunk } from '../model.ts'
+
 /** A piece of a file before it has ids. Every chunker returns pieces, in file order except where keys are sorted (JSON). */
 export interface Piece {
   /** First line with content, from 1. */
@@ -7,6 +9,7 @@ export interface Piece {
   readonly content: string
   readonly headingPath?: readonly string[]
   readonly symbol?: string
+  readonly members?: NonNullable<Chunk['members']>
   readonly address?: string
   /** Column where the piece begins in its first line, for a slice of a long line. @default 0 */
   readonly startColumn?: number

@@ -1,7 +1,8 @@
 import type { Chunk, Kind } from '../model.ts'
 import { compareUtf8 } from '../text/order.ts'
 import { folderOf } from '../text/path.ts'
-import { fileLabel, oneLine } from './label.ts'
+import { isCallable } from './definition.ts'
+import { chunkLabel, fileLabel, oneLine } from './label.ts'
 import type { Pack } from './pack.ts'
 import { groupByFile, sumTokens } from './tables.ts'
 
@@ -114,7 +115,9 @@ const SHORT_KINDS: Readonly<Record<Kind, string>> = {
 const NON_CODE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'json', 'text', 'image', 'unknown'])
 
 function outlineLabel(chunk: Chunk): string {
-  if (chunk.symbol !== null && !NON_CODE_KINDS.has(chunk.kind)) return codeSpan(`${oneLine(chunk.symbol, 200)}()`)
+  if (chunk.kind === 'html' || chunk.kind === 'json') return chunkLabel(chunk)
+  if (chunk.symbol !== null && !NON_CODE_KINDS.has(chunk.kind))
+    return codeSpan(`${oneLine(chunk.symbol, 200)}${isCallable(chunk) ? '()' : ''}`)
   const headings = chunk.kind === 'markdown' ? oneLine(chunk.headingPath.slice(-3).join(' > '), 200) : ''
   return headings === '' ? chunk.slug : headings
 }

@@ -80,6 +80,7 @@ export function chunkRecord(chunk: Chunk): Record<string, unknown> {
     token_estimate: chunk.tokenEstimate,
     heading_path: chunk.headingPath,
     symbol: chunk.symbol,
+    ...(chunk.members !== undefined && { members: chunk.members }),
     address: chunk.address,
     asset_path: chunk.assetPath,
   }

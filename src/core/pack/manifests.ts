@@ -22,10 +22,10 @@ function* tsvRows(pack: Pack): Generator<readonly (string | number)[]> {
   const dirs = ['', ...new Set(tables.paths.map(folderOf))].filter((dir, i) => i === 0 || dir !== '').sort(compareUtf8)
   const dirNumbers = new Map(dirs.map((dir, i) => [dir, i]))
   yield [TSV_MAGIC, COMPACT_VERSION, pack.indexId]
-  for (const [i, dir] of dirs.entries()) yield ['D', i, tsvText(dir)]
+  for (const [i, dir] of dirs.entries()) yield ['D', i, writeTsvName(dir)]
   for (const [i, path] of tables.paths.entries()) {
     const dir = folderOf(path)
-    yield ['P', i, dirNumbers.get(dir) ?? 0, tsvText(path.slice(dir.length))]
+    yield ['P', i, dirNumbers.get(dir) ?? 0, writeTsvName(path.slice(dir.length))]
   }
   for (const [i, kind] of tables.kinds.entries()) yield ['K', i, kind]
   for (const { file, chunks } of groupByFile(pack)) {
@@ -139,7 +139,11 @@ function* writeRows(
   yield ']}\n'
 }
 
-/** A file name may contain a tab or a line end; a row may not. */
-function tsvText(text: string): string {
-  return text.replace(/\p{Cc}/gu, ' ')
+const UNSAFE_CHARACTER = /[\p{Cc}\p{Zl}\p{Zp}]/gu
+
+/** A file name may contain a tab or a line end; a row may not. Such a name is written as a JSON string. */
+function writeTsvName(name: string): string {
+  if (name.search(UNSAFE_CHARACTER) < 0 && !name.startsWith('"')) return name
+  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(name).replace(UNSAFE_CHARACTER, escapeUnit)
 }

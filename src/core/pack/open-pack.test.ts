@@ -233,3 +233,14 @@ test('an opened part of a pack keeps its number and the number of parts', async 
   const part = { ...PACK, part: { number: 2, of: 3 } }
   expect(openPack(reader(await filesOf(part, false)))).toEqual(part)
 })
+
+test('names with line ends and tabs are told apart in a compact pack', async () => {
+  const names = ['a b.md', 'a\nb.md', 'a\tb.md', 'a\u2028b.md', '"a b.md"', 'a/x\ny/b.md']
+  const files = names.map((path) => chunkFile({ path, bytes: utf8.encode(`# ${JSON.stringify(path)}\n`) }))
+  const written = await filesOf(createPack(files), true)
+  const opened = openPack(reader(written))
+  expect(new Set(opened.files.map(({ path }) => path))).toEqual(new Set(names))
+  for (const { path, content } of opened.chunks) expect(content).toBe(`# ${JSON.stringify(path)}`)
+  const broken = written.get('manifest.llm.tsv')?.replace('"a\\nb.md"', '"a') ?? ''
+  expect(() => openPack(reader(new Map([...written, ['manifest.llm.tsv', broken]])))).toThrow(/invalid name: "a/)
+})

@@ -150,11 +150,14 @@ function parseIndexJson(text: string, name: string): Pack {
       tokenEstimate: entry.number('token_estimate'),
       headingPath: entry.texts('heading_path'),
       symbol: entry.textOrNull('symbol'),
+      ...(entry.has('members') && {
+        members: entry.list('members').map((one) => ({ name: one.text('name'), line: one.number('line') })),
+      }),
       address: entry.textOrNull('address'),
       assetPath: entry.textOrNull('asset_path'),
     }
   })
-  const part = root.optional('part')
+  const part = root.has('part') ? root.object('part') : undefined
   return {
     indexId: root.text('index_id'),
     ...(part === undefined ? {} : { part: { number: part.number('number'), of: part.number('of') } }),
@@ -214,8 +217,8 @@ class Fields {
     return WARNING_CODES.find((code) => code === this.#value[key]) ?? this.#refuse(key)
   }
 
-  optional(key: string): Fields | undefined {
-    return this.#value[key] === undefined ? undefined : this.object(key)
+  has(key: string): boolean {
+    return this.#value[key] !== undefined
   }
 
   object(key: string): Fields {
@@ -243,8 +246,15 @@ function openCompact(reader: PackReader): Pack {
     throw new PharosError('PACK_VERSION', { found: Number(version), supported: COMPACT_VERSION })
   }
   const table = (letter: string) => rows.filter((row) => row[0] === letter)
-  const dirs = table('D').map((row) => row[2] ?? '')
-  const paths = table('P').map((row) => (dirs[Number(row[2])] ?? '') + (row[3] ?? ''))
+  const nameIn = (cell = '') => {
+    try {
+      return cell.startsWith('"') ? String(JSON.parse(cell)) : cell
+    } catch {
+      throw invalid(`manifest.llm.tsv has an invalid name: ${cell}`)
+    }
+  }
+  const dirs = table('D').map((row) => nameIn(row[2]))
+  const paths = table('P').map((row) => (dirs[Number(row[2])] ?? '') + nameIn(row[3]))
   const kinds = table('K').map((row) => KINDS.find((kind) => kind === row[2]) ?? 'unknown')
   const refs = table('C').map((row) => row[1] ?? '')
   if (new Set(refs).size < refs.length) throw invalid('two chunks have the same ref')

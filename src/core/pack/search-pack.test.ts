@@ -128,7 +128,8 @@ describe('a question that is certainly in another language than the model', () =
 describe('the judgment of hits', () => {
   const search = new PackSearch(PACK)
   const ordinary = new Set(['boiler', 'kitchen', 'warm', 'furnace'])
-  const judge = (query: string, meaning?: Float32Array) => search.judge(search.search(query, { meaning }), ordinary)
+  const judge = (query: string, meaning?: Float32Array) =>
+    search.judge(query, search.search(query, { meaning }), ordinary)
 
   test('is weak if no hit has a word of the question that is probably a name', () => {
     expect(judge('boiler')).toEqual({ relevance: 'strong', uncovered: [] })
@@ -142,11 +143,11 @@ describe('the judgment of hits', () => {
     const file = new PackSearch(packOf({ 'house.md': [text, null] }))
     const hits = file.search('boiler pgbouncer', { headingPrefix: 'House/Boiler' })
     expect(hits[0]?.missing?.map(({ word }) => word)).toEqual(['pgbouncer'])
-    expect(file.judge(hits, ordinary).relevance).toBe('strong')
+    expect(file.judge('boiler pgbouncer', hits, ordinary).relevance).toBe('strong')
   })
 
   test('uses meaning if no word was found', () => {
     expect(judge('stove', QUESTION).relevance).toBe('strong')
-    expect(judge('stove')).toEqual({ relevance: 'none', uncovered: [] })
+    expect(judge('stove')).toEqual({ relevance: 'none', uncovered: ['stove'] })
   })
 })

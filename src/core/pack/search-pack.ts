@@ -16,6 +16,7 @@ import { textAnalyzer } from '../text/analyzer.ts'
 import { compareUtf8 } from '../text/order.ts'
 import { describeForeignQuestion } from '../text/query-language.ts'
 import { withoutUndefined } from '../without-undefined.ts'
+import { listDefinitions } from './definition.ts'
 import type { Pack } from './pack.ts'
 import { PackIndex } from './pack-index.ts'
 import { describeModelMismatch, type PackVectors } from './pack-vectors.ts'
@@ -143,12 +144,12 @@ export class PackSearch {
   }
 
   /** Judges how well the hits of a search fit its query. `ordinaryWords` are words other than names. */
-  judge(hits: readonly PackHit[], ordinaryWords: ReadonlySet<string>): Judgement {
+  judge(query: string, hits: readonly PackHit[], ordinaryWords: ReadonlySet<string>): Judgement {
     const judged = hits.slice(0, MAX_JUDGED).map(({ chunkRef, headingPath, missing, missingOnPage, similarity }) => {
       const text = missing === null ? [...headingPath, this.find(chunkRef)?.chunk.content ?? ''].join('\n') : ''
       return { text, missing, missingOnPage, similarity }
     })
-    return judgeRelevance(judged, ordinaryWords)
+    return judgeRelevance(judged, ordinaryWords, query)
   }
 
   /** How many chunks `search` would find without a limit. */
@@ -195,7 +196,7 @@ export class PackSearch {
 
   /** The symbols of a file, or of all files: sorted, each once. */
   listSymbols(path?: string): string[] {
-    return sortUnique(this.#chunksOf(path).flatMap((chunk) => chunk.symbol ?? []))
+    return sortUnique(listDefinitions(this.#pack, path).map(({ name }) => name))
   }
 
   #searchWords(query: string, options: PackSearchOptions, limit: number, onlyIds?: ReadonlySet<string>): RankedHit[] {
@@ -329,8 +330,13 @@ function matchesFilters(chunk: Chunk | undefined, filters: ChunkFilters): boolea
     hasPrefix(chunk.path, pathPrefix) &&
     (kind === undefined || chunk.kind === kind) &&
     chunk.headingPath.join('/').startsWith(headingPrefix) &&
-    (symbolPrefix === '' || (chunk.symbol ?? '').startsWith(symbolPrefix))
+    (symbolPrefix === '' || symbolsOf(chunk).some((symbol) => symbol.startsWith(symbolPrefix)))
   )
+}
+
+/** The symbol of a chunk, which may be a key of JSON, and the members inside it. */
+function symbolsOf({ symbol, members = [] }: Chunk): string[] {
+  return [symbol ?? '', ...members.map(({ name }) => name)]
 }
 
 function hasPrefix(path: string, prefix: string | readonly string[]): boolean {

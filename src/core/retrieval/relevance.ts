@@ -1,6 +1,8 @@
 import { MIN_SIMILARITY } from '../search/fusion.ts'
 import type { MissingWord } from '../search/ranked-query.ts'
 import { textAnalyzer } from '../text/analyzer.ts'
+import { writeList } from '../text/list.ts'
+import { tokenize } from '../text/tokenize.ts'
 
 /** How well an answer fits its question: it answers the question, may only touch the topic, or is unrelated. */
 export const RELEVANCES = ['strong', 'weak', 'none'] as const
@@ -51,15 +53,20 @@ const NEAR_SIMILARITY = 0.4
  * Judges the best hits of a question. The strongest evidence is a name that none of their pages has: pages about connections do not
  * answer a question about "pgbouncer". Ordinary words prove little, because questions use other words than the page.
  */
-export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: ReadonlySet<string>): Judgement {
+export function judgeRelevance(
+  hits: readonly JudgedHit[],
+  ordinaryWords: ReadonlySet<string>,
+  query: string,
+): Judgement {
   const best = hits.slice(0, MAX_JUDGED)
   const nearest = best.reduce((max, { similarity }) => Math.max(max, similarity ?? 0), 0)
   const [missingWords] = best.flatMap(({ missing }) => (missing === null ? [] : [missing]))
   // All hits were found by meaning alone, so only the cosine can decide.
   if (missingWords === undefined) {
+    const words = [...new Set(tokenize(query))].filter((word) => !textAnalyzer.isStopWord(word))
     return {
       relevance: nearest >= CLEAR_SIMILARITY ? 'strong' : nearest >= MIN_SIMILARITY ? 'weak' : 'none',
-      uncovered: [],
+      uncovered: words.filter((word) => !best.some((hit) => containsWord(hit, word))).slice(0, MAX_REPORTED_WORDS),
     }
   }
   const uncovered = missingWords.filter(({ word }) => !best.some((hit) => containsWord(hit, word)))
@@ -76,6 +83,22 @@ export function judgeRelevance(hits: readonly JudgedHit[], ordinaryWords: Readon
   const isDoubtful =
     sumShares(names) > MAX_NAMES_SHARE || (uncoveredShare > MAX_WORDS_SHARE && nearest < NEAR_SIMILARITY)
   return { relevance: isFar ? 'none' : isDoubtful ? 'weak' : 'strong', uncovered: listInformative(uncovered, names) }
+}
+
+/** Writes a caveat for an uncertain answer, such as `Weak match: nothing found mentions "pgbouncer".`; undefined for a strong one. */
+export function describeDoubt({ relevance, uncovered }: Judgement): string | undefined {
+  if (relevance === 'strong') return undefined
+  const what = relevance === 'weak' ? 'Weak match' : 'Probably not here'
+  const why =
+    uncovered.length === 0
+      ? relevance === 'weak'
+        ? 'found by its meaning, without any word of the question'
+        : 'nothing found is close to the question'
+      : `nothing found mentions ${writeList(
+          uncovered.map((word) => JSON.stringify(word)),
+          'or',
+        )}`
+  return `${what}: ${why}.`
 }
 
 /** A word that can be a name: letters, and at most two digits at the end. Numbers and file names differ from question to question. */

@@ -1,7 +1,6 @@
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { writeTime } from '../../core/text/iso-time.ts'
-import { writeList } from '../../core/text/list.ts'
-import type { PageMention, Passage, SearchAnswer, SimilarPage } from '../search.ts'
+import type { PageMention, Passage, SimilarPage } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
 
 /** Writes a time, or null. */
@@ -139,19 +138,3 @@ export function writeSimilar(similar: readonly SimilarPage[], shown: Pick<Passag
 }
 
 const MAX_SIMILAR = 10
-
-/** Writes a caveat for an uncertain answer, such as `Weak match: nothing found mentions "pgbouncer".`; undefined for a strong one. */
-export function describeDoubt({
-  relevance,
-  uncovered,
-}: Pick<SearchAnswer, 'relevance' | 'uncovered'>): string | undefined {
-  if (relevance === 'strong') return undefined
-  const what = relevance === 'weak' ? 'Weak match' : 'Probably not here'
-  const why =
-    uncovered.length === 0
-      ? relevance === 'weak'
-        ? 'found by its meaning, without any word of the question'
-        : 'nothing found is close to the question'
-      : `nothing found mentions ${writeList(uncovered.map(quote), 'or')}`
-  return `${what}: ${why}.`
-}

@@ -7,6 +7,7 @@ import type { RankedHit } from './ranked-hits.ts'
 export async function judgeAnswer(
   { readOrdinaryWords }: Pick<Library, 'readOrdinaryWords'>,
   hits: readonly RankedHit[],
+  query: string,
 ): Promise<Judgement> {
   const judged = hits.slice(0, MAX_JUDGED).map(({ title, chunk, missing, missingOnPage, similarity }) => ({
     // Reading `content` decodes the text, so it is read only when it is needed.
@@ -15,7 +16,7 @@ export async function judgeAnswer(
     missingOnPage,
     similarity,
   }))
-  return judgeRelevance(judged, (await readOrdinaryWords?.()) ?? NO_WORDS)
+  return judgeRelevance(judged, (await readOrdinaryWords?.()) ?? NO_WORDS, query)
 }
 
 const NO_WORDS: ReadonlySet<string> = new Set()

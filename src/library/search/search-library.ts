@@ -84,7 +84,7 @@ export async function searchLibrary(library: Library, input: SearchInput, signal
       last = await rankHits(library, request, parts++, signal, last.basis)
       if (parts === 1) {
         bestHit = last.hits[0]
-        judgement = await judgeAnswer(library, last.hits)
+        judgement = await judgeAnswer(library, last.hits, request.query)
       }
       composer.add(
         await groups.add(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PharosError } from '../../core/errors.ts'
-import type { Chunk } from '../../core/model.ts'
+import { listDefinitions } from '../../core/pack/definition.ts'
 import { countOf } from '../../core/text/count.ts'
 import { findNearest, suggest } from '../../core/text/nearest.ts'
 import { quote, quoteSpaced, writeCitation } from '../../library/search/display-text.ts'
@@ -174,7 +174,13 @@ function createListSymbols({ files, prefixOf, findFile }: OpenPacks): Tool {
         url === undefined
           ? files.filter((file) => wanted === undefined || prefixOf(file.source) === wanted)
           : [findFile(url, source)]
-      const all = listed.flatMap((file) => listDefinitions(file, prefix))
+      const all = listed.flatMap(({ source, ...file }) =>
+        listDefinitions(file, undefined, prefix).map(({ line: startLine, ...rest }) => ({
+          ...rest,
+          source,
+          startLine,
+        })),
+      )
       const max = readNumber('limit', limit, LIMIT)
       const symbols = all.slice(0, max)
       const lines = symbols.map(({ name, path, startLine, ref }) => {
@@ -187,19 +193,4 @@ function createListSymbols({ files, prefixOf, findFile }: OpenPacks): Tool {
       }
     },
   })
-}
-
-/** The names that a file defines, each at its first chunk. */
-function listDefinitions({ source, file, chunks, refs }: PackedFile, prefix: string) {
-  const found = new Map<string, { name: string; source: string; path: string; startLine: number; ref: string }>()
-  for (const [i, chunk] of chunks.entries()) {
-    const name = chunk.symbol
-    if (name === null || !hasPrefix(chunk, prefix) || found.has(name)) continue
-    found.set(name, { name, source, path: file.path, startLine: chunk.startLine, ref: refs[i] ?? '' })
-  }
-  return [...found.values()]
-}
-
-function hasPrefix({ symbol }: Chunk, prefix: string): boolean {
-  return symbol?.startsWith(prefix) === true || symbol?.split('.').at(-1)?.startsWith(prefix) === true
 }

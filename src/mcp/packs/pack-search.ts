@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
 import type { PackHit } from '../../core/pack/search-pack.ts'
-import { RELEVANCES } from '../../core/retrieval/relevance.ts'
+import { describeDoubt, RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { countOf } from '../../core/text/count.ts'
-import { describeDoubt, oneLine, quoteSpaced } from '../../library/search/display-text.ts'
+import { oneLine, quoteSpaced } from '../../library/search/display-text.ts'
 import { nonBlank, parseList, readNumber } from '../arguments.ts'
 import { PAGE_TEXT_RULE } from '../page-text.ts'
 import { number, text, texts } from '../schemas.ts'
@@ -42,7 +42,7 @@ export function createPackSearch(
       engines: z.array(z.string()),
       notices: z.array(z.string()),
       // The texts themselves are in the text blocks.
-      passages: z.array(z.object({ ...CHUNK_POSITION, score: z.number() })),
+      passages: z.array(z.object({ ...CHUNK_POSITION, score: z.number(), byMeaning: z.boolean().optional() })),
     }),
     async run(args, { signal }) {
       const query = args.query.trim()
@@ -60,7 +60,7 @@ export function createPackSearch(
         symbolPrefix: nonBlank(args.symbol),
         meaning,
       })
-      const judgement = search.judge(hits, await readOrdinaryWords())
+      const judgement = search.judge(query, hits, await readOrdinaryWords())
       const doubt = hits.length === 0 ? undefined : describeDoubt(judgement)
       const engines = meaning === undefined ? ['words'] : ['words', 'vectors']
       const where = (sources.length === 0 ? packs.map(({ name }) => name) : sources).map(quoteSpaced).join(', ')
@@ -74,7 +74,7 @@ export function createPackSearch(
             ...notices.map((notice) => `Note: ${oneLine(notice)}`),
           ].join('\n'),
           ...hits.flatMap((hit, i) => [
-            `[${i + 1}] ${writePosition(opened, hit)}`,
+            `[${i + 1}] ${writePosition(opened, hit)}${hit.missing === null ? ' — by meaning alone' : ''}`,
             { pageText: contentOf(opened, hit) },
           ]),
         ],
@@ -84,7 +84,13 @@ export function createPackSearch(
           ...(judgement.uncovered.length > 0 && { uncovered: [...judgement.uncovered] }),
           engines,
           notices: [...notices],
-          passages: hits.map((hit) => ({ ...positionRecord(opened, hit), score: hit.score })),
+          passages: hits.map((hit) => {
+            return {
+              ...positionRecord(opened, hit),
+              score: hit.score,
+              ...(hit.missing === null && { byMeaning: true }),
+            }
+          }),
         },
       }
     },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
 import type { ContentType } from '../../core/retrieval/content-type.ts'
-import { RELEVANCES } from '../../core/retrieval/relevance.ts'
+import { describeDoubt, RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { CHARS_PER_TOKEN } from '../../core/text/estimate.ts'
 import { writeTime } from '../../core/text/iso-time.ts'
@@ -12,7 +12,6 @@ import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { Library } from '../../library/library.ts'
 import type { searchProject as SearchProject } from '../../library/projects/search-project.ts'
 import {
-  describeDoubt,
   oneLine,
   quote,
   quoteSpaced,

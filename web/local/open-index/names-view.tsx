@@ -38,7 +38,12 @@ export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
       )}
       <ErrorBox error={error} />
       {page === null || page.total === 0 ? null : (
-        <LongList page={{ ...page, items: markFiles(page.items) }} noun={noun} keyOf={({ ref }) => ref} onMove={onMove}>
+        <LongList
+          page={{ ...page, items: markFiles(page.items) }}
+          noun={noun}
+          keyOf={({ ref, names }) => `${ref} ${names.join(' ')}`}
+          onMove={onMove}
+        >
           {(place) => (what === 'outline' ? <Heading id={id} place={place} /> : <Definition id={id} place={place} />)}
         </LongList>
       )}

@@ -71,6 +71,6 @@ async function runSearch({ id, query, limit }: SearchRequest): Promise<QueryResu
     })
     return { key, ...answer, error: null }
   } catch (error) {
-    return { key, hits: [], total: 0, completion: null, error: describeError(error) }
+    return { key, hits: [], total: 0, completion: null, doubt: null, error: describeError(error) }
   }
 }

@@ -113,6 +113,11 @@ function Results({ id, query, answer, onMore }: ResultsInput): JSX.Element {
           {shown.completion.terms.length > 4 ? ' and others.' : '.'}
         </p>
       ) : null}
+      {shown?.doubt ? (
+        <p class="panel notice" id="doubt">
+          {shown.doubt}
+        </p>
+      ) : null}
       <ErrorBox error={shown?.error ?? null} />
       {shown === null || shown.hits.length === 0 ? null : (
         <ol class="hits" aria-label="Results">
@@ -142,7 +147,7 @@ function writeCount({ hits, total }: QueryResults, query: URLSearchParams): stri
 }
 
 function HitCard(props: { readonly id: string; readonly hit: ShownHit; readonly query: URLSearchParams }): JSX.Element {
-  const { chunkRef, path, startLine, endLine, headingPath, symbol, snippet, terms, kind } = props.hit
+  const { chunkRef, path, startLine, endLine, headingPath, symbol, snippet, terms, missing, kind } = props.hit
   return (
     <article class="panel passage">
       <header>
@@ -153,11 +158,14 @@ function HitCard(props: { readonly id: string; readonly hit: ShownHit; readonly 
               :{startLine}-{endLine}
             </span>
           </a>
+          {missing === null ? <span class="quiet small"> by meaning alone</span> : null}
         </h3>
         {headingPath.length === 0 && symbol === null ? null : (
           <p class="heading-path quiet small">
-            <MarkedText text={headingPath.join(' › ')} terms={terms} />
-            {symbol === null ? null : (
+            {/* The name of a definition begins with the names that enclose it. */}
+            {symbol === null ? (
+              <MarkedText text={headingPath.join(' › ')} terms={terms} />
+            ) : (
               <code>
                 <MarkedText text={symbol} terms={terms} />
               </code>

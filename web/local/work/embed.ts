@@ -20,14 +20,14 @@ export interface EmbedOptions {
 const BATCH_CHARS = 500
 const BATCH_TEXTS = 8
 
-/** Interval for saving vectors, so that a closed tab loses little work. */
-const SAVE_INTERVAL_MS = 20_000
+/** Interval for saving vectors, so that a reload or a closed tab loses little work; longer if saving takes long. */
+const SAVE_INTERVAL_MS = 1000
 
 /** Embeds the chunks that have no vector yet. All other operations take precedence. */
 export async function embedChunks({ pack, vectors, engine, task, untilIdle, save }: EmbedOptions): Promise<void> {
   const texts = createPackTexts(pack)
   const total = pack.chunks.length
-  let savedAt = performance.now()
+  let nextSaveAt = performance.now() + SAVE_INTERVAL_MS
   let isChanged = false
   for (let position = 0; position < total; ) {
     await untilIdle()
@@ -47,9 +47,10 @@ export async function embedChunks({ pack, vectors, engine, task, untilIdle, save
     for (const [i, at] of [...batch.keys()].entries()) vectors.set(at, embedded[i] ?? new Float32Array())
     isChanged ||= batch.size > 0
     task.progress({ stage: 'embedding', done: position, total })
-    if (isChanged && performance.now() - savedAt > SAVE_INTERVAL_MS) {
+    const startedAt = performance.now()
+    if (isChanged && startedAt > nextSaveAt) {
       await save()
-      savedAt = performance.now()
+      nextSaveAt = performance.now() + Math.max(SAVE_INTERVAL_MS, 20 * (performance.now() - startedAt))
       isChanged = false
     }
     await nextEventLoopTurn()

@@ -34,7 +34,8 @@ export async function writeArtefact(pack: Pack, artefact: Artefact, source: Expo
     const expected = estimateBytes(pack, compact ? COMPACT_BYTES : FULL_BYTES, postings)
     const writing = new ExportProgress(task, expected)
     const pieces = zipEntries(writing.count(packEntries(pack, options)))
-    return { name: `${packName(source.root, pack)}.zip`, blob: await writing.gather(pieces, 'application/zip') }
+    const name = `${packName(source.root, pack)}${compact ? '.compact' : ''}.zip`
+    return { name, blob: await writing.gather(pieces, 'application/zip') }
   }
   const writing = new ExportProgress(task, hasPostings ? estimateBytes(pack, INDEX_BYTES, postings) : undefined)
   for await (const { name, content } of writing.count(packEntries(pack, options))) {

@@ -164,6 +164,8 @@ export interface SearchResults {
   readonly total: number
   /** The words that the last, unfinished word of the query was completed to. */
   readonly completion: Completion | null
+  /** A caveat if the hits may not answer the query. */
+  readonly doubt: string | null
 }
 
 /** A hit with the fields needed to show it. */

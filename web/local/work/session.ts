@@ -12,6 +12,7 @@ import { copyUnchangedVectors } from '../../../src/core/pack/pack-texts.ts'
 import type { PackVectors } from '../../../src/core/pack/pack-vectors.ts'
 import { PackSearch } from '../../../src/core/pack/search-pack.ts'
 import { sumTokens } from '../../../src/core/pack/tables.ts'
+import { describeDoubt } from '../../../src/core/retrieval/relevance.ts'
 import type { Steps } from '../../../src/core/search/steps.ts'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { GivenFile, GivenFolder } from '../folder/given-folder.ts'
@@ -342,10 +343,16 @@ export function createSession(options: SessionOptions): Session {
         hits: hits.map((hit) => {
           const found = search.find(hit.chunkRef)?.chunk
           const snippet = found === undefined ? hit.snippet : writeSnippetLines(found.content, hit.terms)
-          return { ...hit, snippet, kind: found?.kind ?? 'unknown', symbol: found?.symbol ?? null }
+          return {
+            ...hit,
+            snippet,
+            kind: found?.kind ?? 'unknown',
+            symbol: found?.kind === 'json' ? null : (found?.symbol ?? null),
+          }
         }),
         total,
         completion,
+        doubt: (query !== '' && hits.length > 0 && describeDoubt(search.judge(query, hits, new Set()))) || null,
       }
     },
 
