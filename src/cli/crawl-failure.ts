@@ -4,16 +4,16 @@ import { PAUSE_CODES } from '../library/crawl/pause-cause.ts'
 import { isTree } from '../library/ports/tree.ts'
 import { labelOf } from '../library/source.ts'
 import type { Reason } from '../library/sources/ledger-words.ts'
+import { RETRYABLE_REASONS } from '../library/sources/shortfall.ts'
 import { AdvisedError } from './advised-error.ts'
 import type { CrawlContext } from './foreground-crawl.ts'
 import type { Hint } from './library.ts'
 import { startAdvice } from './text/advice.ts'
-import { type CrawlResult, writeReasons, writeResumeCommand } from './text/summary.ts'
+import { type CrawlResult, shortfallOf, writeReasons, writeResumeCommand } from './text/summary.ts'
 
-/** The error for a crawl that ended, but left out parts of the site because their hosts stayed unavailable. */
-function parkedError({ source, summary }: EndedCrawl, hint: Hint): PharosError {
-  const hosts = summary.parked.map(({ host }) => host).join(', ')
-  const count = summary.ledger.reasons['failed/host-parked'] ?? 0
+/** The error for a crawl that ended, but left out most of the site, or the parts whose hosts stayed unavailable. */
+function parkedError({ source, summary }: EndedCrawl, count: number, hint: Hint): PharosError {
+  const hosts = summary.parked.map(({ host }) => host).join(', ') || new URL(source.siteUrl).host
   const error = new PharosError('CRAWL_PARKED', { hosts, count })
   return new AdvisedError(error, `try again later: ${hint('retry', labelOf(source))}`)
 }
@@ -53,9 +53,13 @@ export function findFailure(
   hint: Hint,
 ): PharosError | undefined {
   const { source, summary, pages } = result
+  // Pages that an earlier crawl has read say that the site existed: then a host that fails is worth another attempt.
+  const isDown = pages > 0 && summary.uselessReason !== null && RETRYABLE_REASONS.includes(summary.uselessReason)
+  const failed = shortfallOf(result)?.failed ?? 0
+  const hasMostlyFailed = summary.kind !== 'retry' && failed > summary.indexed + summary.unchanged
   switch (summary.end) {
     case 'completed':
-      return summary.parked.length === 0 ? undefined : parkedError(result, hint)
+      return summary.parked.length > 0 || hasMostlyFailed ? parkedError(result, failed, hint) : undefined
     case 'cancelled': {
       const advice = `nothing is lost; go on with: ${writeResumeCommand(source, summary.kind, hint)}`
       if (signal.aborted) return new AdvisedError(new PharosError('INTERRUPTED'), advice)
@@ -67,6 +71,7 @@ export function findFailure(
       return new PharosError('CRAWL_LOSS', { removable: summary.withheld, pages })
     case 'failed': {
       const { uselessReason } = summary
+      if (isDown) return parkedError(result, failed, hint)
       const problem = summary.problem ?? 'no reason was given'
       // A bug: the crawl failed without a reason.
       if (uselessReason === null) return new PharosError('INTERNAL', { problem })

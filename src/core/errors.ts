@@ -9,7 +9,7 @@ export const EXIT_CODES = {
   2: 'wrong usage or configuration; nothing was done',
   3: 'something that is needed does not exist, or cannot be read or reached',
   4: 'a crawl would have removed too much, and removed nothing',
-  5: 'a crawl gave up on a host; `retry` reads the rest later',
+  5: 'a crawl gave up on a host, or failed to read most pages; `retry` reads the rest later',
   130: 'interrupted, such as by Ctrl-C; what was stored stays',
 } as const
 

@@ -82,14 +82,18 @@ function countLeftByCap({ reasons }: LedgerCounts): number {
   return reasons['skipped/page-cap'] ?? 0
 }
 
-/** The cap that was reached, and the number of addresses it left unread. A cap that left nothing unread is not reported. */
+/**
+ * The cap that was reached, and the number of addresses left unread, by the cap or because the crawl stopped. A cap that left nothing
+ * unread is not reported.
+ */
 export async function describeCap(
   { run, cappedAt, keptByCap, spent }: CappedCrawl,
   ledger: Pick<Ledger, 'countRemovable'>,
   counts: LedgerCounts,
 ): Promise<Pick<CrawlSummary, 'cappedAt' | 'unread' | 'spent'>> {
-  if (cappedAt === null) return { cappedAt }
-  const unread = countLeftByCap(counts) + keptByCap + (await countUnseen(run, ledger))
+  const open = counts.states.pending + counts.states.leased
+  if (cappedAt === null) return open === 0 ? { cappedAt } : { cappedAt, unread: open }
+  const unread = open + countLeftByCap(counts) + keptByCap + (await countUnseen(run, ledger))
   return unread === 0 ? { cappedAt: null } : { cappedAt, unread, ...(spent === undefined ? {} : { spent }) }
 }
 

@@ -142,6 +142,12 @@ export interface LedgerCounts {
   readonly reasons: Readonly<Record<string, number>>
 }
 
+/** Numbers of addresses that a crawl has settled. */
+export type SettledCounts = Pick<LedgerCounts['states'], 'indexed' | 'unchanged' | 'failed'>
+
+/** The counts of a crawl that has settled nothing. */
+export const NOTHING_SETTLED: SettledCounts = { indexed: 0, unchanged: 0, failed: 0 }
+
 /** The last response for a robots.txt. */
 export interface RobotsRecord {
   readonly origin: string
@@ -266,8 +272,8 @@ export interface VisitLedger {
   countOpen(sourceId: string, now: number): Promise<OpenWork>
   /** Hosts of pending rows whose back-off ends later than `after`, ordered by name. */
   listHeldHosts(sourceId: string, now: number, after: number): Promise<readonly string[]>
-  /** Counts the pages that a crawl has indexed or found unchanged so far. */
-  countPages(sourceId: string, crawlId: string): Promise<number>
+  /** Counts the addresses that a crawl has settled so far, also before an interruption. */
+  countSettled(sourceId: string, crawlId: string): Promise<SettledCounts>
   /**
    * Takes every pending row out of the frontier, and returns their number. A row without a page becomes skipped with the reason. A row with
    * a page becomes `unchanged` without a check, because nothing contradicts its content. With `listed`, takes out only these rows, and of

@@ -89,6 +89,8 @@ export interface CrawlLimits {
   /** Number of pages that a crawl may remove without consent; more only if they are at most `lossShare` of the source. */
   readonly lossPages: number
   readonly lossShare: number
+  /** Number of new pages after which a crawl without a page limit says so: a site may make pages without end. */
+  readonly noticePages: number
 }
 
 /** Default limits. */
@@ -112,6 +114,7 @@ export const DEFAULT_CRAWL_LIMITS: CrawlLimits = {
   stallMs: 600_000,
   lossPages: 20,
   lossShare: 0.1,
+  noticePages: 10_000,
 }
 
 /** External dependencies of a crawl. */

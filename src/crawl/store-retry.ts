@@ -137,7 +137,7 @@ export function createRetryingPorts(ports: CrawlPorts, storeRetry: StoreRetry): 
 
 const READ_METHODS: ReadonlySet<PropertyKey> = new Set<keyof Ledger>([
   'countOpen',
-  'countPages',
+  'countSettled',
   'countLedger',
   'findRow',
   'findUnread',

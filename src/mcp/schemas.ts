@@ -110,6 +110,8 @@ export const CRAWL_REPORT: z.ZodObject = z.object({
   chunks: z.number(),
   cappedAt: orNull(z.number()),
   unread: z.number(),
+  incomplete: orNull(z.string()),
+  waiting: z.array(z.object({ host: z.string(), until: z.string(), cause: orNull(z.string()) })),
   partial: orNull(z.string()),
   needsRendering: z.number(),
   widerScope: orNull(

@@ -2,9 +2,17 @@ import { countOf, writeNumber } from '../core/text/count.ts'
 import { writeDuration } from '../core/text/duration.ts'
 import { writeTime } from '../core/text/iso-time.ts'
 import { writeWidening, writeWiderScope } from '../library/crawl/wider-scope.ts'
-import { oneLine, quoteSpaced, writeLabel, writePageCounts } from '../library/search/display-text.ts'
+import {
+  oneLine,
+  quoteSpaced,
+  writeIncomplete,
+  writeLabel,
+  writePageCounts,
+  writeWaiting,
+} from '../library/search/display-text.ts'
 import type { Source } from '../library/source.ts'
 import type { CrawlEntry, CrawlReport } from '../library/sources/describe-crawl.ts'
+import { writeRule } from '../library/sources/ledger-words.ts'
 import { writeDocumentationOffer } from '../library/sources/offer-documentation.ts'
 import { type Shortfall, writeShortfall, writeToolRemedy } from '../library/sources/shortfall.ts'
 import { adviseFetch } from './error-text.ts'
@@ -57,11 +65,12 @@ export function writeDocumentation(
   return [`Documentation: ${oneLine(writeDocumentationOffer(source))}; ${oneLine(remedy)}`]
 }
 
-function writeActive({ progress, crawl }: CrawlReport): string[] {
+function writeActive({ progress, crawl, waiting }: CrawlReport): string[] {
   const { pagesCrawled, pagesSkipped, pagesTotal } = progress
   const done = pagesCrawled + pagesSkipped
   const percent = pagesTotal === 0 ? 0 : Math.floor((done * 100) / pagesTotal)
   return [
+    ...writeWaiting(waiting),
     `Progress: ${writeNumber(done)}/${writeNumber(pagesTotal)} pages crawled (${percent}%)`,
     `Skipped: ${countOf(pagesSkipped, 'page')} (unchanged content)`,
     ...writeErrors(progress),
@@ -76,10 +85,12 @@ function writeActive({ progress, crawl }: CrawlReport): string[] {
   ]
 }
 
-function writeFinished({ progress, status, crawl, chunks, unread }: CrawlReport): string[] {
+function writeFinished({ progress, status, crawl, chunks, unread, incomplete, waiting }: CrawlReport): string[] {
   const { pagesCrawled, pagesSkipped, errors, filtered } = progress
   return [
+    ...writeWaiting(waiting),
     `Last crawl: ${crawl === null || status === 'PENDING' ? 'never' : writeTime(crawl.endedAt ?? crawl.startedAt + crawl.elapsedMs)}`,
+    ...writeIncomplete(incomplete).map(oneLine),
     writePageCounts({ indexed: pagesCrawled, unchanged: pagesSkipped, failed: errors, unread }),
     `Chunks: ${writeNumber(chunks)} total`,
     ...(crawl === null
@@ -103,8 +114,7 @@ function writeErrors({ errors, errorUrls }: CrawlReport['progress']): string[] {
 
 function writeFiltered({ filtered, filteredUrls }: CrawlReport['progress']): string[] {
   const lines = filteredUrls.map(({ url, reason, pattern }) => {
-    const rule = pattern === null || pattern === '' ? '' : ` by ${pattern}`
-    return `  - ${quoteSpaced(url)}: ${oneLine(`${reason}${rule}`)}`
+    return `  - ${quoteSpaced(url)}: ${oneLine(`${reason}${writeRule(reason, pattern)}`)}`
   })
   return [`Filtered: ${countOf(filtered, 'URL')} excluded by scope`, ...lines, ...writeRest(filtered - lines.length)]
 }

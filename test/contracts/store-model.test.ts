@@ -264,7 +264,7 @@ async function readState(store: Store, source: string, now: number) {
     clocks: await Promise.all(HOSTS.map((host) => store.readClock(host, now))),
     content: await store.countContent(source),
     crawls: (await store.listCrawls(source, 100)).sort(byBeginning),
-    pagesOfFirstCrawl: await store.countPages(source, `${source}-first`),
+    settledByFirstCrawl: await store.countSettled(source, `${source}-first`),
   }
 }
 

@@ -1588,15 +1588,19 @@ export function describeStore(open: () => Promise<Store>): void {
       })
     })
 
-    test('counts the pages that a crawl has stored', async () => {
+    test('counts the addresses that a crawl has settled', async () => {
       await index('/a', 'one')
       await index('/b', 'two')
       await visit('/b', { state: 'unchanged' }, 'c2')
       await index('/b/c', 'two', { crawlId: 'c2' })
       await visit('/d', { state: 'failed', reason: 'timeout' }, 'c2')
       await index('/e', 'five', { crawlId: 'c2' })
-      const counts = await Promise.all(['c1', 'c2', 'c3'].map((id) => store.countPages('docs', id)))
-      expect(counts).toEqual([1, 2, 0])
+      const counts = await Promise.all(['c1', 'c2', 'c3'].map((id) => store.countSettled('docs', id)))
+      expect(counts).toEqual([
+        { indexed: 1, unchanged: 0, failed: 0 },
+        { indexed: 1, unchanged: 1, failed: 1 },
+        { indexed: 0, unchanged: 0, failed: 0 },
+      ])
     })
 
     test('is listed by state and reason, in the order of keys, page by page', async () => {

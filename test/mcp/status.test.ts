@@ -25,7 +25,7 @@ test('a running crawl and a finished one are reported in the layouts of the cont
 
   const running = await until(
     () => callForText('crawl_status', { sourceId }),
-    (text) => text.includes('missing: not-found') && text.includes('Progress: 2/3'),
+    (text) => text.includes('missing: not-found') && text.includes('Progress: 2/4'),
   )
   const runningText = running.replaceAll(site.origin, 'http://site').replace(crawlId, '<id>')
   expect(
@@ -33,7 +33,7 @@ test('a running crawl and a finished one are reported in the layouts of the cont
   ).toMatchInlineSnapshot(`
     "Source: docs (http://site/docs/)
     Status: CRAWLING
-    Progress: 2/3 pages crawled (66%)
+    Progress: 2/4 pages crawled (50%)
     Skipped: 0 pages (unchanged content)
     Errors: 1 page failed
       - http://site/docs/missing: not-found, answered 404

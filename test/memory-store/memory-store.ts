@@ -121,7 +121,7 @@ export function createMemoryStore(): LibraryStore {
     },
     countOpen: async (sourceId, now) => countOpen(ledgerOf(sourceId), hosts, now, crawls.isRunning(sourceId)),
     listHeldHosts: async (sourceId, now, after) => listHeldHosts(ledgerOf(sourceId), hosts, now, after),
-    countPages: async (sourceId, crawlId) => ledgerOf(sourceId).countPages(crawlId),
+    countSettled: async (sourceId, crawlId) => ledgerOf(sourceId).countSettled(crawlId),
     skipPending: async (sourceId, reason, pattern, _now, crawlId, listed) =>
       crawlId === undefined || crawls.mayWrite(crawlId) ? skipPending(ledgerOf(sourceId), reason, pattern, listed) : 0,
     failPending: async (sourceId, crawlId, host, reason, pattern) =>

@@ -1,5 +1,5 @@
 import { compareUtf8 } from '../../src/core/text/order.ts'
-import type { LedgerCounts, ListedPage, ListRecord, RowFilter } from '../../src/crawl/ledger.ts'
+import type { LedgerCounts, ListedPage, ListRecord, RowFilter, SettledCounts } from '../../src/crawl/ledger.ts'
 import { isExistingAddress } from '../../src/crawl/ledger.ts'
 import type { Discovery, LedgerState, Reason } from '../../src/crawl/ledger-reasons.ts'
 import { LEDGER_STATES } from '../../src/crawl/ledger-reasons.ts'
@@ -101,10 +101,11 @@ export class SourceLedger {
       .slice(0, limit)
   }
 
-  /** Counts the pages that a crawl has stored or confirmed. */
-  countPages(crawlId: string): number {
-    const isDone = ({ state }: Row): boolean => state === 'indexed' || state === 'unchanged'
-    return this.rows().filter((row) => row.crawlId === crawlId && isDone(row)).length
+  /** Counts the addresses that a crawl has settled. */
+  countSettled(crawlId: string): SettledCounts {
+    const rows = this.rows().filter((row) => row.crawlId === crawlId)
+    const count = (wanted: LedgerState) => rows.filter(({ state }) => state === wanted).length
+    return { indexed: count('indexed'), unchanged: count('unchanged'), failed: count('failed') }
   }
 
   /** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */

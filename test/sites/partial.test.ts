@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import { writeSourceLines, writeStatus } from '../../src/cli/text/status-text.ts'
+import type { CrawlEvent } from '../../src/crawl/events.ts'
 import { sourceRecord } from '../../src/http/records/source-records.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
 import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
@@ -62,7 +63,7 @@ describe('a partial source', () => {
     const words = 'Pages: 0 crawled, 10 skipped (unchanged), 0 errors, 48 not read'
     const about = await describeSource(library, source, 0)
     expect(writeStatus(about, hint, library.clock.now())).toContain(words)
-    expect(about.crawled).toBe(10)
+    expect(about.settled).toMatchObject({ indexed: 0, unchanged: 10 })
     const jobs = createJobs(library)
     const last = await describeCrawl(library, jobs, source, 0)
     expect(writeCrawlStatus(last)).toContain(words)
@@ -173,4 +174,14 @@ describe('a partial source', () => {
     expect((await readTexts(staged)).notices).toEqual([])
     expect(rows.get('/p19')).toMatchObject({ state: 'skipped', reason: 'unlinked' })
   })
+})
+
+test('a crawl without a page limit says once that it has read many pages, with the command that limits it', async () => {
+  const { crawl } = await createCrawlFixture(SITE, { limits: { ...UNPACED, noticePages: 20 } })
+  const problemsOf = (events: readonly CrawlEvent[]) => events.filter(({ type }) => type === 'problem')
+  expect(problemsOf((await crawl({ scope: { maxPages: 30 } })).events)).toEqual([])
+  const { events } = await crawl({ kind: 'recrawl', full: true })
+  expect(problemsOf(events)).toMatchObject([
+    { kind: 'no-page-limit', message: expect.stringContaining('--max-pages 20') },
+  ])
 })

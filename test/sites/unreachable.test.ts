@@ -1,11 +1,20 @@
 import { expect, test } from 'vitest'
+import { findFailure } from '../../src/cli/crawl-failure.ts'
+import { writeStatus } from '../../src/cli/text/status-text.ts'
 import { PharosError } from '../../src/core/errors.ts'
 import type { CrawlEvent } from '../../src/crawl/events.ts'
 import { joinCrawl } from '../../src/crawl/join.ts'
+import { DEFAULT_CRAWL_LIMITS } from '../../src/crawl/run.ts'
 import { NO_COUNTS } from '../../src/crawl/sharing.ts'
 import { createRun } from '../../src/library/crawl/create-run.ts'
+import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
+import { describeCrawl } from '../../src/library/sources/describe-crawl.ts'
+import { describeSource } from '../../src/library/sources/describe-source.ts'
+import { reportRecord } from '../../src/mcp/records.ts'
+import { writeCrawlStatus } from '../../src/mcp/status-text.ts'
 import type { OpenLibrary } from '../../src/open-library.ts'
 import { type CrawlFixture, createCrawlFixture, runCrawl, UNPACED } from './crawl.ts'
+import { withFastClock } from './fast-clock.ts'
 import { page } from './site.ts'
 
 /** Wraps a function so that its first call fails because the library is unreachable. */
@@ -82,4 +91,54 @@ test('a worker that joined a crawl survives a short outage of the library', asyn
   for await (const event of joined) events.push(event)
   expect(failedCalls).toEqual(['kindOf'])
   expect(events.at(-1)).toMatchObject({ type: 'ended', summary: { end: 'completed', indexed: 1, unchanged: 10 } })
+})
+
+test.each([{ kind: 'recrawl' }, { kind: 'recrawl', full: true }, { kind: 'refresh' }] as const)(
+  '%j of a site whose server is down gives the host up after the last pause, and keeps the pages',
+  async (input) => {
+    const paths = ['/list', ...BELOW]
+    const pages = Object.fromEntries(paths.map((path) => [path, page(`Page ${path}`)]))
+    const { site, library, source, crawl } = await createCrawlFixture(
+      { '/': page('Home', paths), ...pages },
+      { limits: { ...UNPACED, holdsMs: DEFAULT_CRAWL_LIMITS.holdsMs } },
+    )
+    await crawl()
+    await site.close()
+    // The pauses are longer than a failed robots.txt is remembered, so that each attempt begins with a request for it.
+    const { summary, events } = await runCrawl(withFastClock(library, 1000), source, input, site.origin)
+    expect(summary.parked).toMatchObject([{ host: new URL(site.origin).host }])
+    expect(events.filter(({ type }) => type === 'held')).toHaveLength(3)
+    const { pages: kept } = await library.store.countContent(source.id)
+    expect(kept).toBe(12)
+    const streams = { signal: new AbortController().signal, library }
+    const failure = findFailure(streams, { source, summary, pages: kept }, undefined, (...words) => words.join(' '))
+    expect(failure).toMatchObject({ code: 'CRAWL_PARKED' })
+  },
+)
+
+test('the status of a crawl shows the pause of a host and its cause, and only the counts of that crawl', async () => {
+  const paths = ['/list', ...BELOW]
+  const pages = Object.fromEntries(paths.map((path) => [path, page(`Page ${path}`)]))
+  const { site, library, source, crawl } = await createCrawlFixture(
+    { '/': page('Home', paths), ...pages },
+    { limits: { ...UNPACED, holdsMs: [60_000] } },
+  )
+  await crawl()
+  await site.close()
+  const stop = new AbortController()
+  const { summary } = await runCrawl(library, source, { kind: 'refresh' }, site.origin, stop.signal, ({ type }) => {
+    if (type === 'held') stop.abort()
+  })
+  expect(summary).toMatchObject({ end: 'cancelled', unread: 12 })
+  const waiting = `Waiting: ${new URL(site.origin).host} is paused until`
+  const cause = '(network, 127.0.0.1 refused the connection)'
+  const counts = 'Pages: 0 crawled, 0 skipped (unchanged), 0 errors, 12 not read'
+  const description = await describeSource(library, source, 0)
+  const report = await describeCrawl(library, createJobs(library), source, 0)
+  for (const text of [writeStatus(description, (verb) => verb, library.clock.now()), writeCrawlStatus(report)]) {
+    expect(text).toContain(waiting)
+    expect(text).toContain(cause)
+    expect(text).toContain(counts)
+  }
+  expect(reportRecord(report)).toMatchObject({ pagesCrawled: 0, pagesSkipped: 0, errors: 0, unread: 12 })
 })

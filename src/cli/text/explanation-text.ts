@@ -8,7 +8,7 @@ import type { StoredAnalysis } from '../../library/ports/findings.ts'
 import { isTree } from '../../library/ports/tree.ts'
 import { isDocumentation, type Source } from '../../library/source.ts'
 import type { Explanation } from '../../library/sources/explain.ts'
-import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
+import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS, writeRule } from '../../library/sources/ledger-words.ts'
 import { type Hint, printableLabel } from '../library.ts'
 import { countOf, printableLine } from '../terminal.ts'
 import { renderAdvice } from './advice.ts'
@@ -69,7 +69,7 @@ export function writeExplanation(
 function writeLastRefusal({ lastRefusal }: Explanation): string[] {
   if (lastRefusal === null) return []
   const { reason, pattern } = lastRefusal
-  return [`Last crawl: left as it was, ${reason}${pattern === null ? '' : ` by ${pattern}`} for that run only`]
+  return [`Last crawl: left as it was, ${reason}${writeRule(reason, pattern)} for that run only`]
 }
 
 /** Advice for an address that was not read. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createCounts, createRow, createSource, createSummary } from '../../../test/crawl-facts.ts'
 import { DEFAULT_SCOPE } from '../../core/url/scope.ts'
+import { NOTHING_SETTLED } from '../../crawl/ledger.ts'
 import type { Crawl } from '../../library/ports/store.ts'
 import type { SourceDescription } from '../../library/sources/describe-source.ts'
 import { findShortfall } from '../../library/sources/shortfall.ts'
@@ -48,7 +49,7 @@ function describeSource(given: Partial<SourceDescription> = {}): SourceDescripti
     documentation: [],
     waiting: [],
     commit: null,
-    crawled: 0,
+    settled: given.balance ?? NOTHING_SETTLED,
     errors: [],
     kept: 0,
     filtered: [],
@@ -82,7 +83,6 @@ describe('status of a source', () => {
       reasons: { 'skipped/redirect': 13, 'skipped/blocked': 5, 'failed/timeout': 2 },
       crawl: CRAWL,
       isRunning: true,
-      crawled: 44,
       errors: [createRow({ state: 'failed', reason: 'timeout', detail: 'no answer' })],
       filtered: [createRow({ url: 'https://docs.example/old/x', reason: 'blocked', pattern: '/old/**' })],
       leftOut: [createRow({ url: 'https://docs.example/r', reason: 'redirect', target: 'https://docs.example/s' })],
@@ -91,7 +91,7 @@ describe('status of a source', () => {
       [
         'Source: docs (https://docs.example/)',
         'Status: CRAWLING',
-        'Progress: 44/120 pages crawled (36%)',
+        'Progress: 44/122 pages crawled (36%)',
         'Skipped: 15 pages (2 unchanged, 13 redirect)',
         '  - https://docs.example/r: redirect → https://docs.example/s',
         '  and 12 more; --all lists them',
@@ -139,7 +139,7 @@ describe('status of a source', () => {
 
   test('counts progress up to the page limit', () => {
     const balance = createAddressCounts(createCounts({ indexed: 17, pending: 180 }))
-    const description = describeSource({ balance, crawled: 17, crawl: CRAWL, isRunning: true })
+    const description = describeSource({ balance, crawl: CRAWL, isRunning: true })
     const progress = (maxPages: number | null, given = description) =>
       writeStatus({ ...given, source: createSource({ scope: { ...DEFAULT_SCOPE, maxPages } }) }, hint, NOW)
     expect(progress(null)).toContain('Progress: 17/197 pages crawled (8%)')
@@ -268,16 +268,27 @@ describe('status of a source', () => {
   })
 })
 
-test('a paused host is listed with the end of its pause', () => {
-  const waiting = [{ host: 'docs.example', until: NOW + 90_000 }]
-  const line = 'Waiting: docs.example is paused until 2026-02-20T10:31:30Z, for 1m 30s'
+test('a paused host is listed with the end and the cause of its pause', () => {
+  const cause = 'network, the connection was refused'
+  const waiting = [{ host: 'docs.example', until: NOW + 90_000, leftMs: 90_000, cause }]
+  const line = `Waiting: docs.example is paused until 2026-02-20T10:31:30Z, for 1m 30s (${cause})`
   for (const isRunning of [true, false]) {
     const description = describeSource({ waiting, isRunning })
     expect(writeStatus(description, hint, NOW).split('\n')).toContain(line)
     expect(statusRecord(description, NOW)).toMatchObject({
-      waiting: [{ host: 'docs.example', until: '2026-02-20T10:31:30.000Z' }],
+      waiting: [{ host: 'docs.example', until: '2026-02-20T10:31:30.000Z', cause }],
     })
   }
+})
+
+test('the result of a crawl has its own counts, not those of the ledger, and tells why missing pages were kept', () => {
+  const balance = createAddressCounts(createCounts({ indexed: 4, unchanged: 50, failed: 3, pending: 12 }))
+  const summary = createSummary({ kind: 'recrawl', incomplete: 'https://docs.example/sitemap.xml could not be read' })
+  const crawl: Crawl = { ...ENDED, kind: 'recrawl', summary }
+  const settled = { indexed: 1, unchanged: 2, failed: 0 }
+  const lines = writeStatus(describeSource({ balance, crawl, settled }), hint, NOW).split('\n')
+  expect(lines).toContain('missing pages were kept, because https://docs.example/sitemap.xml could not be read')
+  expect(lines).toContain('Pages: 1 crawled, 2 skipped (unchanged), 0 errors, 12 not read')
 })
 
 test('the parked hosts and dropped addresses of the last crawl are listed', () => {

@@ -4,11 +4,13 @@ import { isoOrNull, writeTime } from '../../core/text/iso-time.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import type { HubCoverage } from '../../library/ports/findings.ts'
 import { writeSchedule } from '../../library/refresh/schedule.ts'
-import { writePageCounts } from '../../library/search/display-text.ts'
+import { writeIncomplete, writePageCounts, writeWaiting } from '../../library/search/display-text.ts'
 import { DEFAULT_SETTINGS, type Source } from '../../library/source.ts'
+import { incompleteOf } from '../../library/sources/describe-crawl.ts'
 import { FILTER_REASONS, type SourceDescription } from '../../library/sources/describe-source.ts'
+import { writeRule } from '../../library/sources/ledger-words.ts'
 import { type Shortfall, writeShortfall } from '../../library/sources/shortfall.ts'
-import { capOf, countRead, type SourceReport, totalPages } from '../../library/sources/source-status.ts'
+import { capOf, type SourceReport, totalPages } from '../../library/sources/source-status.ts'
 import { type Hint, printableLabel, sourceRecord } from '../library.ts'
 import { countOf, printableLine, writeNumber } from '../terminal.ts'
 import { alignColumns } from './columns.ts'
@@ -97,12 +99,13 @@ function writeHubCoverage({ countriesCovered, countries, hubs, missingCount, pat
 }
 
 function writeRunning(description: SourceDescription, now: number): string[] {
-  const { source, balance, crawled, crawl } = description
-  const total = totalPages(crawled, balance.pending, capOf(source, crawl?.options.scope))
+  const { source, balance, settled, crawl } = description
+  const crawled = settled.indexed + settled.unchanged
+  const total = totalPages(settled, balance.pending, capOf(source, crawl?.options.scope))
   const percent = total === 0 ? 0 : Math.floor((crawled * 100) / total)
   const startedAt = crawl?.startedAt ?? now
   return [
-    ...writeWaiting(description, now),
+    ...writeWaiting(description.waiting),
     `Progress: ${writeNumber(crawled)}/${writeNumber(total)} pages crawled (${percent}%)`,
     `Skipped: ${writeSkipped(description)}`,
     ...writeLeftOut(description),
@@ -114,17 +117,18 @@ function writeRunning(description: SourceDescription, now: number): string[] {
 }
 
 function writeFinished(description: SourceDescription, now: number): string[] {
-  const { balance, chunks, meaning } = description
+  const { balance, chunks, meaning, settled, crawl } = description
   const others = countOthers(description)
   const { discovered, indexed, unchanged, skipped, failed, gone, pending } = balance
-  const { unread = 0 } = description.crawl?.summary ?? {}
+  const { unread = pending } = crawl?.summary ?? {}
   const states = Object.entries({ indexed, unchanged, skipped, failed, gone, pending })
   const sum = states.map(([state, count]) => `${writeNumber(count)} ${state}`).join(' + ')
   return [
-    ...writeWaiting(description, now),
+    ...writeWaiting(description.waiting),
     `Last crawl: ${writeLastCrawl(description, now)}`,
     ...writeUnreached(description),
-    writePageCounts({ ...countRead(description), failed, unread }),
+    ...writeIncomplete(crawl === null ? null : incompleteOf(crawl)).map(printableLine),
+    writePageCounts({ ...settled, unread }),
     `Chunks: ${writeNumber(chunks)} total${meaning === null ? '' : `, meaning ${writePercent(meaning)}`}`,
     `Ledger: ${writeNumber(discovered)} discovered = ${sum}`,
     ...(failed > 0 ? writeErrors(description) : []),
@@ -134,13 +138,6 @@ function writeFinished(description: SourceDescription, now: number): string[] {
       ? [`Skipped: ${countOf(others, 'URL')} left out for other reasons`, ...writeLeftOut(description)]
       : []),
   ]
-}
-
-function writeWaiting({ waiting }: SourceReport, now: number): string[] {
-  return waiting.map(({ host, until }) => {
-    const left = writeDuration(Math.ceil((until - now) / 1000) * 1000)
-    return `Waiting: ${printableLine(host)} is paused until ${writeTime(until)}, for ${left}`
-  })
 }
 
 /** Describes what the last crawl could not reach. */
@@ -174,11 +171,11 @@ const END_WORDS = {
 } as const
 
 /** Counts the unchanged pages, and by reason the addresses that were skipped for reasons other than the scope. */
-function writeSkipped({ balance, reasons }: SourceReport): string {
+function writeSkipped({ settled, reasons }: SourceDescription): string {
   const others = Object.entries(reasons)
     .filter(([name]) => name.startsWith('skipped/') && !FILTERED_STATES.has(name))
     .map(([name, count]) => ({ name: name.slice('skipped/'.length), count }))
-  const parts = [{ name: 'unchanged', count: balance.unchanged }, ...others].filter(({ count }) => count > 0)
+  const parts = [{ name: 'unchanged', count: settled.unchanged }, ...others].filter(({ count }) => count > 0)
   const sum = parts.reduce((all, { count }) => all + count, 0)
   const words = parts.map(({ name, count }) => `${writeNumber(count)} ${name}`).join(', ')
   return `${countOf(sum, 'page')}${words === '' ? '' : ` (${words})`}`
@@ -230,13 +227,9 @@ function writeFiltered(description: SourceDescription): string[] {
 }
 
 function writeRefused({ url, reason, pattern, target }: LedgerRow): string {
-  const rule = pattern === null || pattern === '' ? '' : RULE_REASONS.has(reason) ? ` by ${pattern}` : ` (${pattern})`
   const elsewhere = target === null ? '' : ` → ${target}`
-  return printableLine(`${url}: ${reason ?? 'refused'}${rule}${elsewhere}`)
+  return printableLine(`${url}: ${reason ?? 'refused'}${writeRule(reason, pattern)}${elsewhere}`)
 }
-
-/** Reasons whose pattern caused the refusal, as opposed to a pattern that the address fails to match. */
-const RULE_REASONS: ReadonlySet<LedgerRow['reason']> = new Set(['blocked', 'ignored', 'excluded'])
 
 function writeList(lines: readonly string[], count: number): string[] {
   const more = count - lines.length
@@ -265,6 +258,7 @@ export function statusRecord(
     isInterrupted,
     shortfall,
     waiting,
+    settled,
   } = description
   return {
     ...sourceRecord(source),
@@ -295,7 +289,7 @@ export function statusRecord(
             missing: coverage.missingCount,
             patterns: coverage.patterns.length,
           },
-    waiting: waiting.map(({ host, until }) => ({ host, until: isoOrNull(until) })),
+    waiting: waiting.map(({ host, until, cause }) => ({ host, until: isoOrNull(until), cause })),
     last_crawl:
       crawl === null
         ? null
@@ -303,11 +297,12 @@ export function statusRecord(
             id: crawl.id,
             kind: crawl.kind,
             state: crawl.state,
-            pages: description.crawled,
+            pages: settled.indexed + settled.unchanged,
             started_at: isoOrNull(crawl.startedAt),
             ended_at: isoOrNull(crawl.endedAt),
             elapsed_ms: crawl.summary?.elapsedMs ?? (isRunning ? now - crawl.startedAt : null),
             problem: crawl.summary?.problem ?? null,
+            incomplete: incompleteOf(crawl),
           },
     errors_total: balance.failed,
     errors: description.errors.map(failureRecord),

@@ -5,9 +5,11 @@ import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
 import { widenScope, writeWiderScope } from '../../library/crawl/wider-scope.ts'
+import { writeIncomplete } from '../../library/search/display-text.ts'
 import { labelOf, type Source } from '../../library/source.ts'
+import { incompleteOf } from '../../library/sources/describe-crawl.ts'
 import { writeDocumentationOffer } from '../../library/sources/offer-documentation.ts'
-import { findShortfall, type Gap } from '../../library/sources/shortfall.ts'
+import { findShortfall, type Gap, type Shortfall } from '../../library/sources/shortfall.ts'
 import { createAddressCounts } from '../../library/sources/source-status.ts'
 import { type Hint, printableLabel, sourceRecord } from '../library.ts'
 import { scopeWords } from '../options/scope-options.ts'
@@ -93,7 +95,7 @@ function writeRun(summary: CrawlSummary, rate: number): string {
 
 function writeWarnings(result: CrawlResult, hint: Hint): string[] {
   const { source, summary, finalStartUrl, documentation } = result
-  const { ledger, end, wider, withheld, incomplete, overflow, listFaults = [] } = summary
+  const { ledger, end, wider, withheld, overflow, listFaults = [] } = summary
   const lines: string[] = []
   if (wider !== undefined) lines.push(writeWidenAdvice(source, wider, hint))
   lines.push(...writeDocumentationAdvice(source, documentation, hint))
@@ -113,9 +115,7 @@ function writeWarnings(result: CrawlResult, hint: Hint): string[] {
     lines.push(
       `${countOf(withheld, 'page')} no longer found, but kept because there are so many; --accept-loss removes them`,
     )
-  if (incomplete !== null && summary.kind === 'recrawl') {
-    lines.push(`missing pages were kept, because ${printableLine(incomplete)}`)
-  }
+  lines.push(...writeIncomplete(incompleteOf({ kind: summary.kind, summary })).map(printableLine))
   lines.push(...listFaults.map(printableLine))
   if (isOutsideStart(source.url, finalStartUrl))
     lines.push(`the start redirects to ${printableLine(finalStartUrl)}; that address was crawled`)
@@ -149,13 +149,21 @@ export function writeResumeCommand(source: Source, kind: CrawlKind, hint: Hint):
 }
 
 /** What a completed crawl left unread. Empty for any other end, which the summary reports separately. */
-function listGaps({ source, summary, pages }: CrawlResult): readonly Gap[] {
+function listGaps(result: CrawlResult): readonly Gap[] {
+  return result.summary.end === 'completed' ? (shortfallOf(result)?.gaps ?? []) : []
+}
+
+/** What a crawl left unread. */
+export function shortfallOf({
+  source,
+  summary,
+  pages,
+}: Pick<CrawlResult, 'source' | 'summary' | 'pages'>): Shortfall | null {
   const { ledger, kind, end } = summary
-  if (end !== 'completed') return []
   const { pending } = createAddressCounts(ledger)
   const crawl = { kind, state: end, summary }
   const crawlState = { isRunning: false, isInterrupted: false }
-  return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...crawlState })?.gaps ?? []
+  return findShortfall({ source, reasons: ledger.reasons, pending, pages, crawl, ...crawlState })
 }
 
 /** Whether the start address after redirects is on another host or in another folder than before. */

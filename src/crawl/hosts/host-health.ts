@@ -96,7 +96,7 @@ export class HostHealth {
       return isSlowed ? this.#slow(stats, sentAt, MAX_ERROR_INTERVAL_MS) : this.#noteAnswer(stats, probeResult)
     }
     if (isOverload && (probeResult === 'down' || stats.failing.size >= BACK_OFF_FAILURE_COUNT))
-      return this.#hold(stats, outcome, sentAt, { factor: BACK_OFF_INTERVAL_FACTOR, isPage })
+      return this.#hold(stats, outcome, sentAt, { factor: BACK_OFF_INTERVAL_FACTOR })
     const maxMs = isOverload ? MAX_INTERVAL_MS : MAX_ERROR_INTERVAL_MS
     if (isNewAddress && isInTrouble) await this.#slow(stats, sentAt, maxMs)
   }

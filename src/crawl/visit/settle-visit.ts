@@ -30,6 +30,8 @@ export async function settleVisit(crawl: SettlingCrawl, { settlement, bytes }: V
   const settled = await ports.ledger.settle({ ...settlement, ...cost })
   const kind = await findPageKind(crawl, settlement, settled)
   const isPage = countSettled(crawl, settlement, settled, bytes)
+  if (settled.state === 'indexed' && counts.indexed === counts.run.limits.noticePages && counts.maxPages === Infinity)
+    tellUnlimited(crawl)
   await staleLists.note(visit, settled, settlement.status ?? null)
   await sharing.share()
   if (settled.type === 'lost' || settled.state === 'pending') return isPage
@@ -39,6 +41,14 @@ export async function settleVisit(crawl: SettlingCrawl, { settlement, bytes }: V
     await planning.noteVisit(describeVisit(settlement, settled, kind, links), site.addressFilter.keyOf)
   }
   return isPage
+}
+
+function tellUnlimited({ counts, events }: Pick<SettlingCrawl, 'counts' | 'events'>): void {
+  const { startUrl: target, limits } = counts.run
+  const { noticePages: pages } = limits
+  const command = `pharos recrawl ${target} --max-pages ${pages}`
+  const message = `${pages} new pages were read, and there is no page limit; if the site has no end, stop the crawl (nothing is lost) and limit the next: ${command}`
+  events.push({ type: 'problem', kind: 'no-page-limit', target, message, details: { pages } })
 }
 
 /** Counts a settled visit and emits its event. Returns whether it brought a page. */

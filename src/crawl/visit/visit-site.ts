@@ -33,7 +33,8 @@ async function begin(active: ActiveCrawl): Promise<void> {
   const { run, ports, counts } = active
   const now = ports.clock.now()
   if (run.isResumed) {
-    counts.pagesTaken = await ports.ledger.countPages(run.sourceId, run.crawlId)
+    const { indexed, unchanged } = await ports.ledger.countSettled(run.sourceId, run.crawlId)
+    counts.pagesTaken = indexed + unchanged
     await active.lists.resume()
     // A crawl that was stopped after it reached the cap has no pending rows that would show it.
     const { maxPages } = run.scope

@@ -173,10 +173,10 @@ export const sourceRoutes: readonly Route[] = [
       withLibrary(ports, async (library) => {
         const source = await findSource(library, params.id)
         const description = await describeSource(library, source, query.limit)
-        const { crawled, commit, errors, filtered, leftOut } = description
+        const { settled, commit, errors, filtered, leftOut } = description
         return reply({
           ...sourceRecord(description),
-          crawled,
+          crawled: settled.indexed + settled.unchanged,
           commit,
           errors: errors.map(rowRecord),
           filtered: filtered.map(rowRecord),

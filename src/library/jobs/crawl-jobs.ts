@@ -1,6 +1,6 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
 import type { CrawlEvent, CrawlSummary } from '../../crawl/events.ts'
-import type { LedgerCounts } from '../../crawl/ledger.ts'
+import type { SettledCounts } from '../../crawl/ledger.ts'
 import type { CrawlInput } from '../crawl/crawl-source.ts'
 import { createNoteLogger } from '../crawl/log-notes.ts'
 import type { CrawlEmbedding } from '../embed/embed-during-crawl.ts'
@@ -141,7 +141,7 @@ class RunningJob implements Job {
     await this.#logNotes(first.value)
     // A resumed run over a tree checks every file again, so its counts start at zero.
     if (first.value.isResumed && !isTree(this.#source))
-      this.#tally.resumeFrom((await this.#library.store.countLedger(this.sourceId)).states)
+      this.#tally.resumeFrom(await this.#library.store.countSettled(this.sourceId, this.#crawlId))
     this.#work = this.#read(events, await this.#embed())
   }
 
@@ -201,7 +201,7 @@ class Tally {
     return {
       pagesCrawled: this.#indexed,
       pagesSkipped: this.#unchanged,
-      pagesTotal: this.#indexed + this.#unchanged + this.#queued,
+      pagesTotal: this.#indexed + this.#unchanged + this.#errors + this.#queued,
       errors: this.#errors,
       errorUrls: [...this.#errorUrls],
       filtered: this.#filtered,
@@ -210,7 +210,7 @@ class Tally {
   }
 
   /** Starts from the counts before the interruption. */
-  resumeFrom({ indexed, unchanged, failed }: LedgerCounts['states']): void {
+  resumeFrom({ indexed, unchanged, failed }: SettledCounts): void {
     this.#indexed = indexed
     this.#unchanged = unchanged
     this.#errors = failed

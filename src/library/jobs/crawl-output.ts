@@ -23,8 +23,6 @@ export interface OutputReceivers {
   readonly onFirstReport: () => void
 }
 
-/** Minimum interval between two writes of a job's progress to the job log. */
-const PROGRESS_WRITE_INTERVAL_MS = 2_000
 /** Minimum interval between two progress lines that a job sends to the feed as `log` events. */
 const PROGRESS_LOG_INTERVAL_MS = 10_000
 
@@ -91,15 +89,12 @@ function handleProgress(
   if (data.visited > 0) job.fruitlessRestarts = 0
   const crawlId = data.crawlId ?? job.crawlId
   const sourceId = data.sourceId ?? job.sourceId
-  const isNewCrawl = crawlId !== job.crawlId || sourceId !== job.sourceId
   job.progress = progress
   job.crawlId = crawlId
   job.sourceId = sourceId
   job.meter.note(progress, at)
-  if (isNewCrawl || at - job.progressStoredAt >= PROGRESS_WRITE_INTERVAL_MS) {
-    job.progressStoredAt = at
-    writer.change(job.id, { progress: createStoredProgress(job), crawlId, sourceId })
-  }
+  // Stored as soon as it is shown: a server that continues after a kill must not show less.
+  writer.change(job.id, { progress: createStoredProgress(job), crawlId, sourceId }, true)
   const isFirst = job.stage === 'preparing'
   if (isFirst) setStage(job, 'running', clock.now())
   feed.tell('progress', job.id, { ...progress, running: true, stage: job.stage })

@@ -1,11 +1,12 @@
 import { PharosError, usageError } from '../../core/errors.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
+import { NOTHING_SETTLED, type SettledCounts } from '../../crawl/ledger.ts'
 import type { CrawlInput } from '../crawl/crawl-source.ts'
 import type { Library } from '../library.ts'
 import type { Job, JobProgress, Jobs } from '../ports/jobs.ts'
 import { writeLabel } from '../search/display-text.ts'
 import type { Source } from '../source.ts'
-import { reportSource, type SourceReport } from '../sources/source-status.ts'
+import { reportSource } from '../sources/source-status.ts'
 import type { Dispatcher, JobView } from './dispatcher.ts'
 import { createSourceRequest } from './source-request.ts'
 import { waitUpTo } from './wait-up-to.ts'
@@ -29,7 +30,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   const jobs = new Map<string, DispatchedJob>()
   let isClosed = false
 
-  const track = (view: JobView, sourceId: string, before?: SourceReport): DispatchedJob => {
+  const track = (view: JobView, sourceId: string, before?: EarlierWork): DispatchedJob => {
     const known = jobs.get(view.id)
     if (known !== undefined) return known
     const job = new DispatchedJob(dispatcher, library, { ...view, sourceId }, before)
@@ -51,7 +52,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   const isCrawled = (sourceId: string) =>
     dispatcher.list().some((view) => view.sourceId === sourceId && view.endedAt === null)
   /** Applies the checks of the crawl itself before a process is started. */
-  const check = async (source: Source, { headers = {}, scope = {} }: CrawlInput): Promise<SourceReport> => {
+  const check = async (source: Source, { headers = {}, scope = {} }: CrawlInput): Promise<EarlierWork | undefined> => {
     if (Object.keys(headers).length > 0) {
       const problem = 'headers cannot be given to a crawl that a server runs, because it would have to store them'
       throw usageError(problem)
@@ -62,7 +63,10 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
     const report = await reportSource(library, source)
     if (isClosed) throw new PharosError('INTERRUPTED')
     if (report.isRunning || isCrawled(source.id)) throw new PharosError('CRAWL_RUNNING', { source: writeLabel(source) })
-    return report
+    const { crawl } = report
+    return crawl === null
+      ? undefined
+      : { crawlId: crawl.id, counts: await library.store.countSettled(source.id, crawl.id) }
   }
   return {
     async start(source, input) {
@@ -110,6 +114,12 @@ async function waitForCrawlId(dispatcher: Dispatcher, library: Pick<Library, 'cl
   stop()
 }
 
+/** What the last crawl of a source had settled before a job, which may resume that crawl. */
+interface EarlierWork {
+  readonly crawlId: string
+  readonly counts: SettledCounts
+}
+
 /** A job of the server, seen as a crawl of a source. */
 class DispatchedJob implements Job {
   readonly jobId: string
@@ -121,15 +131,14 @@ class DispatchedJob implements Job {
   summary: CrawlSummary | null = null
   readonly #dispatcher: Dispatcher
   readonly #library: Library
-  /** State of the source before the job. */
-  readonly #before: SourceReport | undefined
+  readonly #before: EarlierWork | undefined
   #view: JobView
 
   constructor(
     dispatcher: Dispatcher,
     library: Library,
     view: JobView & { readonly sourceId: string },
-    before: SourceReport | undefined,
+    before: EarlierWork | undefined,
   ) {
     this.jobId = view.id
     this.sourceId = view.sourceId
@@ -151,16 +160,16 @@ class DispatchedJob implements Job {
 
   get progress(): JobProgress {
     const { progress, trouble, crawlId } = this.#now
-    const { balance, crawl } = this.#before ?? {}
     // A resumed crawl includes the counts from before its interruption.
-    const earlier = crawl?.id === crawlId && balance !== undefined ? balance : { indexed: 0, unchanged: 0, failed: 0 }
+    const earlier = this.#before?.crawlId === crawlId ? this.#before.counts : NOTHING_SETTLED
     const pagesCrawled = earlier.indexed + (progress?.saved ?? 0)
     const pagesSkipped = earlier.unchanged + (progress?.unchanged ?? 0)
+    const errors = earlier.failed + (progress?.errors ?? 0)
     return {
       pagesCrawled,
       pagesSkipped,
-      pagesTotal: pagesCrawled + pagesSkipped + (progress?.queueSize ?? 0),
-      errors: earlier.failed + (progress?.errors ?? 0),
+      pagesTotal: pagesCrawled + pagesSkipped + errors + (progress?.queueSize ?? 0),
+      errors,
       errorUrls: trouble.errorUrls,
       filtered: trouble.filtered,
       filteredUrls: trouble.filteredUrls.map((one) => ({ ...one, pattern: null })),

@@ -45,6 +45,8 @@ export function writeJobItem(job: JobView): JobItem {
 export function writeDone(
   job: Pick<JobView, 'code' | 'signal' | 'status' | 'endedAt' | 'progress'>,
 ): Readonly<Record<'code' | 'signal' | 'endedAt' | 'status' | 'unread', string | number | null>> {
-  const { code, signal, status } = job
-  return { code, signal, endedAt: isoOrNull(job.endedAt), status, unread: job.progress?.unread ?? 0 }
+  const { code, signal, status, progress } = job
+  // A process that was killed has not told what it left.
+  const unread = progress?.unread || (status === 'done' ? 0 : (progress?.queueSize ?? 0))
+  return { code, signal, endedAt: isoOrNull(job.endedAt), status, unread }
 }

@@ -31,8 +31,6 @@ export interface TrackedJob {
   progress: ProgressFrame | null
   /** Progress at the end of the previous process. */
   earlierProgress: ProgressFrame | null
-  /** When progress was last written to the job log. */
-  progressStoredAt: number
   /** When progress was last sent to the feed as a line of text. */
   progressLoggedAt: number
   /** Number of visits in that line. */
@@ -107,7 +105,6 @@ export function createTrackedJob(id: string, request: CrawlRequest, now: number,
     fruitlessRestarts: 0,
     progress: record?.progress ?? null,
     earlierProgress: record?.progress ?? null,
-    progressStoredAt: now,
     progressLoggedAt: now,
     loggedVisits: record?.progress?.visited ?? 0,
     milestones: new Set(),

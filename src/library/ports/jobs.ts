@@ -37,7 +37,7 @@ export interface JobProgress {
   readonly pagesCrawled: number
   /** Unchanged pages, not included in `pagesCrawled`. */
   readonly pagesSkipped: number
-  /** Sum of `pagesCrawled`, `pagesSkipped` and the remaining pages. Grows as addresses are found. */
+  /** Sum of `pagesCrawled`, `pagesSkipped`, `errors` and the remaining pages. Grows as addresses are found. */
   readonly pagesTotal: number
   readonly errors: number
   /** The first errors, with their reasons. */

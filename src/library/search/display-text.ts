@@ -1,7 +1,9 @@
 import { countOf, writeNumber } from '../../core/text/count.ts'
+import { writeDuration } from '../../core/text/duration.ts'
 import { writeTime } from '../../core/text/iso-time.ts'
 import type { PageMention, Passage, SimilarPage } from '../search.ts'
 import { labelOf, type Source } from '../source.ts'
+import type { WaitingHost } from '../sources/source-status.ts'
 
 /** Writes a time, or null. */
 export function timeOrNull(ms: number | null): string | null {
@@ -15,6 +17,21 @@ export function writePageCounts(
   const { indexed, unchanged, failed, unread } = counts
   const read = `${writeNumber(indexed)} crawled, ${writeNumber(unchanged)} skipped (unchanged)`
   return `Pages: ${read}, ${countOf(failed, 'error')}${unread === 0 ? '' : `, ${writeNumber(unread)} not read`}`
+}
+
+/** `Waiting: docs.example is paused until 2026-02-20T10:30:00Z, for 5m (network, the connection was refused)` */
+export function writeWaiting(waiting: readonly WaitingHost[]): string[] {
+  return waiting.map(({ host, until, leftMs, cause }) => {
+    const left = writeDuration(Math.ceil(leftMs / 1000) * 1000)
+    return oneLine(
+      `Waiting: ${host} is paused until ${writeTime(until)}, for ${left}${cause === null ? '' : ` (${cause})`}`,
+    )
+  })
+}
+
+/** Writes why a recrawl kept the pages that it did not find. */
+export function writeIncomplete(incomplete: string | null): string[] {
+  return incomplete === null ? [] : [`missing pages were kept, because ${incomplete}`]
 }
 
 /** Puts untrusted text on one line, so that it cannot start another. */

@@ -10,11 +10,12 @@ import { describeSource, FILTER_REASONS, type SourceDescription } from './descri
 import type { Shortfall } from './shortfall.ts'
 import {
   capOf,
-  countRead,
   hasRecentHeartbeat,
+  listWaiting,
   readRunningStatus,
   type SourceStatus,
   totalPages,
+  type WaitingHost,
 } from './source-status.ts'
 
 /** State of a crawl; a running one without heartbeats is `interrupted`. */
@@ -49,8 +50,12 @@ export interface CrawlReport {
   readonly chunks: number
   /** The page cap that was reached; null if none was. */
   readonly cappedAt: number | null
-  /** Known addresses left unread because of the cap. */
+  /** Known addresses left unread because of the cap, or because the crawl stopped. */
   readonly unread: number
+  /** Why missing pages were kept; null if they were not, or none can be missing. */
+  readonly incomplete: string | null
+  /** Hosts in back-off that the crawl waits for. */
+  readonly waiting: readonly WaitingHost[]
   /** Missing pages of the source after its last crawl; null for earlier crawls, or if none are known. */
   readonly shortfall: Shortfall | null
   /** A wider scope that the source probably needs; null if the current one fits. */
@@ -93,7 +98,9 @@ export async function describeCrawl(
     pages,
     chunks,
     cappedAt: crawl?.summary?.cappedAt ?? null,
-    unread: crawl?.summary?.unread ?? 0,
+    unread: crawl?.summary?.unread ?? (isLast && !isRunning ? balance.pending : 0),
+    incomplete: crawl === null ? null : incompleteOf(crawl),
+    waiting: isLast ? description.waiting : [],
     shortfall: isLast ? description.shortfall : null,
     wider: crawl?.summary?.wider ?? null,
     listFaults: crawl?.summary?.listFaults ?? [],
@@ -101,6 +108,11 @@ export async function describeCrawl(
     pending: balance.pending,
     needsRendering: description.reasons['failed/needs-rendering'] ?? 0,
   }
+}
+
+/** Why a crawl kept the pages that it did not find; null if it had no such reason. */
+export function incompleteOf({ kind, summary }: Pick<Crawl, 'kind' | 'summary'>): string | null {
+  return kind === 'recrawl' ? (summary?.incomplete ?? null) : null
 }
 
 /** Lists crawls of all sources, newest first. */
@@ -140,11 +152,11 @@ async function describeJob(
   const [crawl = null] = await store.listCrawls(source.id, 1)
   const kind = crawl?.kind ?? 'add'
   const { errorUrls, filteredUrls, ...counts } = job.progress
-  const done = counts.pagesCrawled + counts.pagesSkipped
-  const pending = counts.pagesTotal - done
+  const { pagesCrawled: indexed, pagesSkipped: unchanged, errors: failed } = counts
+  const pending = counts.pagesTotal - indexed - unchanged - failed
   const progress = {
     ...counts,
-    pagesTotal: totalPages(done, pending, capOf(source, crawl?.options.scope)),
+    pagesTotal: totalPages({ indexed, unchanged, failed }, pending, capOf(source, crawl?.options.scope)),
     errorUrls: errorUrls.slice(0, limit),
     filteredUrls: filteredUrls.slice(0, limit),
   }
@@ -167,6 +179,8 @@ async function describeJob(
     ...(await store.countContent(source.id)),
     cappedAt: null,
     unread: 0,
+    incomplete: null,
+    waiting: await listWaiting(library, source),
     shortfall: null,
     wider: null,
     listFaults: [],
@@ -202,18 +216,21 @@ function entryOf(
 
 /** Derives the progress of a crawl from the ledger. */
 function progressOf(description: SourceDescription): JobProgress {
-  const { source, crawl, isRunning, balance, reasons, errors, filtered } = description
+  const { source, crawl, isRunning, balance, reasons, errors, filtered, settled } = description
   const cap = isRunning ? capOf(source, crawl?.options.scope) : null
-  const { indexed, unchanged } = countRead(description)
   return {
-    pagesCrawled: indexed,
-    pagesSkipped: unchanged,
-    pagesTotal: totalPages(indexed + unchanged, balance.pending, cap),
-    errors: balance.failed,
-    errorUrls: errors.map(({ url, reason, detail }) => ({
-      url,
-      reason: [reason, detail].filter((part) => part !== null).join(', '),
-    })),
+    pagesCrawled: settled.indexed,
+    pagesSkipped: settled.unchanged,
+    pagesTotal: totalPages(settled, balance.pending, cap),
+    errors: settled.failed,
+    errorUrls: errors.flatMap(({ url, reason, detail, crawlId }) =>
+      crawlId !== crawl?.id
+        ? []
+        : {
+            url,
+            reason: [reason, detail].filter((part) => part !== null).join(', '),
+          },
+    ),
     filtered: FILTER_REASONS.reduce((sum, reason) => sum + (reasons[`skipped/${reason}`] ?? 0), description.kept),
     filteredUrls: filtered.map(({ url, reason, pattern }) => ({ url, reason: reason ?? 'refused', pattern })),
   }
@@ -222,7 +239,7 @@ function progressOf(description: SourceDescription): JobProgress {
 /** Progress of an earlier crawl from its summary; its problem addresses are no longer known. */
 function pastProgress({ summary }: Crawl): JobProgress {
   const { indexed = 0, unchanged = 0, failed = 0 } = summary ?? {}
-  const pagesTotal = indexed + unchanged
+  const pagesTotal = indexed + unchanged + failed
   return {
     pagesCrawled: indexed,
     pagesSkipped: unchanged,

@@ -1,15 +1,15 @@
 import { readCommit } from '../../core/url/repository-url.ts'
 import { treeKindOf } from '../../core/url/tree-url.ts'
-import type { LedgerRow } from '../../crawl/ledger.ts'
+import { type LedgerRow, NOTHING_SETTLED, type SettledCounts } from '../../crawl/ledger.ts'
 import { REASONS, type Reason } from '../../crawl/ledger-reasons.ts'
 import type { Library, SourceState } from '../library.ts'
 import type { Source } from '../source.ts'
-import { countRead, hasOwnScope, reportSource, type SourceReport } from './source-status.ts'
+import { hasOwnScope, reportSource, type SourceReport } from './source-status.ts'
 
 /** A report with lists of addresses for a user. */
 export interface SourceDescription extends SourceReport {
-  /** Pages that the last crawl indexed or found unchanged. */
-  readonly crawled: number
+  /** What the last crawl has settled. */
+  readonly settled: SettledCounts
   /** The commit last read, for a repository; null for other sources. */
   readonly commit: string | null
   /** Failed addresses, up to the limit. */
@@ -72,9 +72,9 @@ export async function describeSource(
   const refusals = await readLastRefusals(library, report, limit)
   const filtered = [...refusals.rows, ...(await listSkipped(FILTER_REASONS))].slice(0, limit)
   const leftOut = await listSkipped(OTHER_REASONS)
-  const crawled = await countCrawled(library, report)
+  const settled = await countSettled(library, report)
   const commit = await findCommit(library, source)
-  return { ...report, crawled, commit, errors, kept: refusals.count, filtered, leftOut }
+  return { ...report, settled, commit, errors, kept: refusals.count, filtered, leftOut }
 }
 
 /**
@@ -91,11 +91,14 @@ async function readLastRefusals(
   return listLastRefusals(library, source, crawl, limit)
 }
 
-async function countCrawled({ store }: Pick<Library, 'store'>, report: SourceReport): Promise<number> {
-  const { source, crawl } = report
-  if (crawl === null) return 0
-  const { indexed, unchanged } = countRead(report)
-  return crawl.summary?.cappedAt == null ? store.countPages(source.id, crawl.id) : indexed + unchanged
+/** Counts what the last crawl has settled. In the ledger, pages that its page limit left out count as unchanged too. */
+async function countSettled(
+  { store }: Pick<Library, 'store'>,
+  { source, crawl }: SourceReport,
+): Promise<SettledCounts> {
+  if (crawl === null) return NOTHING_SETTLED
+  const { summary } = crawl
+  return summary?.cappedAt == null ? store.countSettled(source.id, crawl.id) : summary
 }
 
 /** Reads the commit from any page, because all pages of a repository are at the commit last read. */

@@ -44,8 +44,9 @@ export interface ShortfallFacts {
 export function findShortfall(facts: ShortfallFacts): Shortfall | null {
   const { reasons, isRunning, crawl } = facts
   const isInterrupted = facts.isInterrupted || hasFailedEarly(facts)
-  const unread = Math.max(crawl?.summary?.unread ?? 0, reasons['skipped/page-cap'] ?? 0)
-  const cap = unread === 0 ? null : (crawl?.summary?.cappedAt ?? null)
+  const { cappedAt = null, unread: left = 0 } = crawl?.summary ?? {}
+  const unread = Math.max(cappedAt === null ? 0 : left, reasons['skipped/page-cap'] ?? 0)
+  const cap = unread === 0 ? null : cappedAt
   const pending = isInterrupted ? facts.pending : 0
   const failed = isRunning ? 0 : RETRYABLE_REASONS.reduce((sum, reason) => sum + (reasons[`failed/${reason}`] ?? 0), 0)
   const gaps: Gap[] = []
@@ -63,7 +64,7 @@ function hasFailedEarly({ crawl, pending, isRunning }: ShortfallFacts): boolean 
 }
 
 /** Temporary failures that a retry may fix. */
-const RETRYABLE_REASONS: readonly Reason[] = [
+export const RETRYABLE_REASONS: readonly Reason[] = [
   'http-server-error',
   'rate-limited',
   'timeout',

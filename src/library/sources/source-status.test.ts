@@ -16,6 +16,10 @@ test('the cap of a run overrides that of its source, and limits remaining pages 
   await crawl({ kind: 'add', scope: { maxPages: 20 } })
   const [last = null] = await library.store.listCrawls(source.id, 1)
   expect([capOf(source, last?.options.scope), capOf(source, undefined)]).toEqual([20, 40])
-  expect([totalPages(17, 180, null), totalPages(17, 180, 40), totalPages(17, 2, 40)]).toEqual([197, 40, 19])
-  expect(totalPages(17, 180, 10)).toBe(17)
+  const counts = { indexed: 15, unchanged: 2, failed: 0 }
+  const totals = [totalPages(counts, 180, null), totalPages(counts, 180, 40), totalPages(counts, 2, 40)]
+  expect(totals).toEqual([197, 40, 19])
+  expect(totalPages(counts, 180, 10)).toBe(17)
+  // An address that fails does not make the total smaller.
+  expect(totalPages({ ...counts, failed: 5 }, 175, null)).toBe(197)
 })

@@ -1,6 +1,6 @@
 import type { Scope } from '../../core/url/scope.ts'
 import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
-import type { LedgerCounts } from '../../crawl/ledger.ts'
+import type { LedgerCounts, SettledCounts } from '../../crawl/ledger.ts'
 import type { Library, SourceState } from '../library.ts'
 import type { Crawl } from '../ports/store.ts'
 import type { Source } from '../source.ts'
@@ -37,8 +37,16 @@ export interface SourceReport {
   readonly wider: WiderScope | null
   /** Addresses of documentation that a package with hardly any text names, unless they are sources already. */
   readonly documentation: readonly string[]
-  /** Hosts with pending addresses that are in back-off. */
-  readonly waiting: readonly { readonly host: string; readonly until: number }[]
+  readonly waiting: readonly WaitingHost[]
+}
+
+/** A host in back-off with pending addresses. */
+export interface WaitingHost {
+  readonly host: string
+  readonly until: number
+  readonly leftMs: number
+  /** How its last addresses failed, such as `network, 127.0.0.1 refused the connection`; null if that is unknown. */
+  readonly cause: string | null
 }
 
 /** Counts of the addresses of a source by state. */
@@ -136,33 +144,32 @@ async function readEmbeddedShare(
   return chunks <= refused ? null : Math.min(1, embedded / (chunks - refused))
 }
 
-async function listWaiting(
+/** Lists the hosts that a source waits for. */
+export async function listWaiting(
   { store, clock }: Pick<Library, 'clock' | 'store'>,
-  source: Source,
-): Promise<SourceReport['waiting']> {
+  { id }: Source,
+): Promise<WaitingHost[]> {
   const now = clock.now()
-  const hosts = await store.listHeldHosts(source.id, now, now)
-  return Promise.all(hosts.map(async (host) => ({ host, until: (await store.readClock(host, now)).heldUntil })))
+  const hosts = await store.listHeldHosts(id, now, now)
+  if (hosts.length === 0) return []
+  const pending = await store.listRows(id, { state: 'pending', limit: MAX_CAUSES })
+  return Promise.all(
+    hosts.map(async (host) => {
+      const failed = pending.find((row) => row.host === host && row.reason !== null)
+      const parts = [failed?.reason, failed?.detail ?? failed?.pattern].filter((part) => part != null)
+      const { heldUntil: until } = await store.readClock(host, now)
+      return { host, until, leftMs: until - now, cause: parts.length === 0 ? null : parts.join(', ') }
+    }),
+  )
 }
+
+/** At most this many pending addresses are searched for the cause of a wait. */
+const MAX_CAUSES = 1000
 
 /** The counts of a ledger; leased addresses count as pending. */
 export function createAddressCounts({ total, states }: LedgerCounts): AddressCounts {
   const { leased, pending, indexed, unchanged, skipped, failed, gone } = states
   return { discovered: total, indexed, unchanged, skipped, failed, gone, pending: pending + leased }
-}
-
-/**
- * Pages that the last crawl indexed or found unchanged. If the crawl had a scope of its own or hit its page limit, it did not visit all
- * pages of the ledger, so the counts come from its summary.
- */
-export function countRead({
-  balance,
-  crawl,
-}: Pick<SourceReport, 'balance' | 'crawl'>): Pick<AddressCounts, 'indexed' | 'unchanged'> {
-  const summary = crawl?.summary ?? null
-  const isPartial = crawl !== null && summary !== null && (summary.cappedAt !== null || hasOwnScope(crawl))
-  const { indexed, unchanged } = isPartial ? summary : balance
-  return { indexed, unchanged }
 }
 
 /** Whether a crawl had a scope of its own, besides a page limit. */
@@ -175,9 +182,10 @@ export function capOf({ scope }: Source, runScope: Partial<Scope> | undefined): 
   return { ...scope, ...runScope }.maxPages
 }
 
-/** Pages that a crawl has processed or will process, as far as known, without those beyond the page limit. */
-export function totalPages(done: number, left: number, cap: number | null): number {
-  return Math.max(done, Math.min(done + left, cap ?? Number.POSITIVE_INFINITY))
+/** Pages that a crawl has read, failed to read or will read, as far as known, without those beyond the page limit. */
+export function totalPages({ indexed, unchanged, failed }: SettledCounts, left: number, cap: number | null): number {
+  const read = indexed + unchanged
+  return failed + Math.max(read, Math.min(read + left, cap ?? Number.POSITIVE_INFINITY))
 }
 
 /** At most this many crawls are searched for one that ended. */

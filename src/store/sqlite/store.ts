@@ -5,8 +5,10 @@ import { createChunkIndex } from '../../core/retrieval/index/chunk-index.ts'
 import {
   type HostRecords,
   NOTHING_REQUEUED,
+  NOTHING_SETTLED,
   type OfferResult,
   type RowLedger,
+  type SettledCounts,
   type VisitLedger,
 } from '../../crawl/ledger.ts'
 import { causeOf } from '../../crawl/store-retry.ts'
@@ -234,7 +236,8 @@ function createVisitLedger(parts: StoreParts): VisitLedger {
     countOpen: async (sourceId, now) => within(sourceId, NOTHING_OPEN, (source) => frontier.countOpen(source, now)),
     listHeldHosts: async (sourceId, now, after) =>
       within(sourceId, [], (source) => frontier.listHeldHosts(source, now, after)),
-    countPages: async (sourceId, crawlId) => within(sourceId, 0, (source) => rows.countPages(source, crawlId)),
+    countSettled: async (sourceId, crawlId) =>
+      within<SettledCounts>(sourceId, NOTHING_SETTLED, (source) => rows.countSettled(source, crawlId)),
     skipPending: (sourceId, reason, pattern, _now, crawlId, listed) =>
       write(() => {
         if (crawlId !== undefined && !crawls.mayWrite(crawlId)) return 0

@@ -3,8 +3,10 @@ import {
   type HostRecords,
   type LeaseRequest,
   NOTHING_REQUEUED,
+  NOTHING_SETTLED,
   type OfferResult,
   type RowLedger,
+  type SettledCounts,
   type Visit,
   type VisitLedger,
 } from '../../../crawl/ledger.ts'
@@ -70,7 +72,8 @@ export function createVisitLedger(parts: StoreParts): VisitLedger {
       within(sourceId, NOTHING_OPEN, (source) => frontier.countOpen(db, source, now, holder)),
     listHeldHosts: (sourceId, now, after) =>
       within<readonly string[]>(sourceId, [], (source) => frontier.listHeldHosts(db, source, now, after)),
-    countPages: (sourceId, crawlId) => within(sourceId, 0, (source) => rows.countPages(db, source, crawlId)),
+    countSettled: (sourceId, crawlId) =>
+      within<SettledCounts>(sourceId, NOTHING_SETTLED, (source) => rows.countSettled(db, source, crawlId)),
     skipPending: (sourceId, reason, pattern, _now, crawlId, listed) =>
       write(sourceId, crawlId, 0, (sql, { source }) => frontier.skipPending(sql, source, reason, pattern, listed)),
     failPending: (sourceId, crawlId, host, reason, pattern) =>

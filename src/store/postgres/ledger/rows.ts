@@ -1,4 +1,10 @@
-import type { LedgerCounts, LedgerRow, RowFilter } from '../../../crawl/ledger.ts'
+import {
+  type LedgerCounts,
+  type LedgerRow,
+  NOTHING_SETTLED,
+  type RowFilter,
+  type SettledCounts,
+} from '../../../crawl/ledger.ts'
 import type { Discovery, Reason } from '../../../crawl/ledger-reasons.ts'
 import { unpackHash } from '../../common/hash.ts'
 import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger/ledger-row.ts'
@@ -64,14 +70,15 @@ export async function listUnseenLists(
   return found.map(({ list }) => list)
 }
 
-/** Counts the pages that a crawl has stored or confirmed. */
-export async function countPages(sql: Sql, source: number, crawlId: string): Promise<number> {
-  const found = await sql.get<{ pages: number }>(
-    `SELECT count(*) AS pages FROM ledger WHERE source = $1 AND state IN ('indexed', 'unchanged')
-       AND crawl = (SELECT id FROM crawl_ids WHERE uuid = $2)`,
+/** Counts the addresses that a crawl has settled. */
+export async function countSettled(sql: Sql, source: number, crawlId: string): Promise<SettledCounts> {
+  const found = await sql.get<SettledCounts>(
+    `SELECT count(*) FILTER (WHERE state = 'indexed') AS indexed,
+       count(*) FILTER (WHERE state = 'unchanged') AS unchanged, count(*) FILTER (WHERE state = 'failed') AS failed
+     FROM ledger WHERE source = $1 AND crawl = (SELECT id FROM crawl_ids WHERE uuid = $2)`,
     [source, crawlId],
   )
-  return found?.pages ?? 0
+  return found ?? NOTHING_SETTLED
 }
 
 /** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */

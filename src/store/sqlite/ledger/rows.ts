@@ -1,5 +1,11 @@
 import { compareUtf8 } from '../../../core/text/order.ts'
-import type { LedgerCounts, LedgerRow, RowFilter } from '../../../crawl/ledger.ts'
+import {
+  type LedgerCounts,
+  type LedgerRow,
+  NOTHING_SETTLED,
+  type RowFilter,
+  type SettledCounts,
+} from '../../../crawl/ledger.ts'
 import type { Discovery, Reason } from '../../../crawl/ledger-reasons.ts'
 import { HAS_UNREAD_LINKS, type LedgerRowRecord, SELECT_ROWS, toLedgerRow } from '../../common/ledger/ledger-row.ts'
 import { type CountedRows, toCounts } from '../../common/ledger/ledger-sql.ts'
@@ -12,8 +18,7 @@ export interface Rows {
   list(source: number, filter: RowFilter): LedgerRow[]
   count(source: number): LedgerCounts
   listUnseenLists(source: number, crawlId: string, discovery: Discovery): string[]
-  /** Counts the pages that a crawl has stored or confirmed. */
-  countPages(source: number, crawlId: string): number
+  countSettled(source: number, crawlId: string): SettledCounts
   /** The first row that a crawl settled for one of these reasons and whose stored links are missing or incomplete. */
   findUnread(source: number, crawlId: string, reasons: readonly Reason[]): LedgerRow | undefined
 }
@@ -42,12 +47,11 @@ export function createRows(db: Database): Rows {
   const selectCounts = db.prepare<[number], CountedRows>(
     'SELECT state, reason, rows FROM ledger_counts WHERE source = ? AND rows > 0 ORDER BY state, reason',
   )
-  const selectPages = db
-    .prepare<[number, string], number>(
-      `SELECT count(*) FROM ledger WHERE source = ? AND state IN ('indexed', 'unchanged')
-         AND crawl = (SELECT id FROM crawl_ids WHERE uuid = ?)`,
-    )
-    .pluck()
+  const selectSettled = db.prepare<[number, string], SettledCounts>(
+    `SELECT count(*) FILTER (WHERE state = 'indexed') AS indexed,
+       count(*) FILTER (WHERE state = 'unchanged') AS unchanged, count(*) FILTER (WHERE state = 'failed') AS failed
+     FROM ledger WHERE source = ? AND crawl = (SELECT id FROM crawl_ids WHERE uuid = ?)`,
+  )
 
   const selectAnyReason = db.prepare<[number, string]>(
     'SELECT 1 FROM ledger_counts WHERE source = ? AND rows > 0 AND reason IN (SELECT value FROM json_each(?)) LIMIT 1',
@@ -86,7 +90,7 @@ export function createRows(db: Database): Rows {
         .map(toRow)
     },
     count: (source) => toCounts(selectCounts.all(source)),
-    countPages: (source, crawlId) => selectPages.get(source, crawlId) ?? 0,
+    countSettled: (source, crawlId) => selectSettled.get(source, crawlId) ?? NOTHING_SETTLED,
     findUnread: (source, crawlId, reasons) => {
       const reasonList = JSON.stringify(reasons)
       // Usually there is no such row, which this check finds without scanning the source.
