@@ -31,7 +31,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     label: 'Crawls',
     path: '/queues/ssr',
     pages: [
-      { label: 'Queues', path: '/queues/ssr' },
+      { label: 'All crawls', path: '/queues/ssr' },
       { label: 'Problems', path: '/problems/ssr' },
       { label: 'Milestones', path: '/milestones/ssr' },
       { label: 'Errors', path: '/errors' },

@@ -1,3 +1,4 @@
+import { writeDuration } from '../core/text/duration.ts'
 import type { CrawlEvent, CrawlProgress, CrawlSummary, HostProgress, PauseCause } from '../crawl/events.ts'
 import type { Reason } from '../crawl/ledger-reasons.ts'
 import type { ErrorFrame, Frame, NoteFrame, ProgressFrame, QueueAction } from '../library/jobs/events/frames.ts'
@@ -200,7 +201,8 @@ export class FrameWriter {
     }
     const { untilMs, reason, strikes } = event
     const until = new Date(untilMs).toISOString()
-    this.#tellProblem('host-held', host, `paused until ${until}`, { until, reason, strikes })
+    const message = `no request for ${writeDuration(Math.max(0, untilMs - this.#options.now()))}, because it failed or asked to slow down`
+    this.#tellProblem('host-held', host, message, { until, reason, strikes })
   }
 
   #tellEnd(summary: CrawlSummary): void {

@@ -520,7 +520,7 @@ describe('the dashboard', () => {
     expect(await listTooWide()).toEqual([])
     await page.setViewportSize(SCREEN)
     await page.getByRole('link', { name: 'alone', exact: true }).click()
-    await page.getByText(`${narrow}; to include them, remove the source`).waitFor()
+    await page.getByText(`${narrow}; the scope “the whole host” and`).waitFor()
     await page.getByText('only paths like /limited/**').waitFor()
     await openPage('#/sources')
     await page.getByRole('link', { name: 'limited', exact: true }).click()

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { CrawlSummary } from '../../src/crawl/events.ts'
 import { splitMilestones } from '../../src/library/crawl/split-milestones.ts'
 import type { ProgressFrame, QueueAction } from '../../src/library/jobs/events/frames.ts'
 import type { JobLog, JobRecord, LogPage, StoredNote } from '../../src/library/ports/job-log.ts'
 import type { LibraryStore } from '../../src/library/ports/library-store.ts'
+import type { CrawlRunOptions } from '../../src/library/ports/store.ts'
+import { addSourceTo } from '../embed/filled-store.ts'
 import { event, frameOf, jobOf, KEEP_ALL, note } from './job-notes.ts'
 
 /** Contract of every job history. Each test has a history of its own. */
@@ -89,6 +92,52 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
       ])
       await log.change('a', { status: 'running', startedAt: 60 })
       expect(await log.find('a')).toMatchObject({ events: 2, lastEventAt: 50 })
+    })
+  })
+
+  describe('crawls that no job ran', () => {
+    const begin = async (id: string, startedAt: number, options: Partial<CrawlRunOptions> = {}) => {
+      const heartbeat = { startedAt, heartbeatAt: startedAt, endedAt: null, summary: null, runner: 'one' }
+      const given = { full: false, acceptLoss: false, discover: false, maxAgeMs: 0, maxAgeMsOf: {}, scope: {} }
+      const base = { id, sourceId: 'docs', kind: 'recrawl', state: 'running' } as const
+      await store.beginCrawl({ ...base, ...heartbeat, options: { ...given, ...options } }, 1)
+    }
+    const run = async (id: string, startedAt: number, summary: CrawlSummary | null, options = {}) => {
+      await begin(id, startedAt, options)
+      await store.endCrawl(id, summary, startedAt + 5, 'one')
+    }
+
+    test('are listed between jobs once they have ended, with their counts', async () => {
+      await addSourceTo(store, 'docs')
+      await log.add(jobOf('early', { status: 'done', startedAt: 20, endedAt: 30 }))
+      await run('terminal', 40, SUMMARY)
+      await log.add(jobOf('late', { status: 'failed', startedAt: 60, endedAt: 70 }))
+      await log.add(jobOf('waiting'))
+      await run('stopped', 80, null)
+      await begin('running', 100)
+      expect(await listIds()).toEqual(['waiting', 'stopped', 'late', 'terminal', 'early'])
+      expect(await log.list(3)).toMatchObject({ total: 5, items: [{}, {}, { id: 'late' }] })
+      expect(await log.find('terminal')).toMatchObject({
+        ...{ url: 'https://docs.test/', status: 'done', createdAt: 40, startedAt: 40, endedAt: 45 },
+        ...{ sourceId: 'docs', crawlId: 'terminal', process: null, args: [], events: 0, problem: null },
+        progress: { visited: 9, downloaded: 7, saved: 1, unchanged: 6, errors: 2, unread: 4, bytes: 100 },
+      })
+      expect(await log.find('stopped')).toMatchObject({ status: 'stopped', progress: { visited: 0 } })
+      expect(await log.find('running')).toBeUndefined()
+      expect((await log.listOpen()).map(({ id }) => id)).toEqual(['waiting'])
+      await run('lossy', 200, { ...SUMMARY, end: 'gate', problem: 'too many pages are missing' })
+      expect(await log.find('lossy')).toMatchObject({ status: 'failed', problem: 'too many pages are missing' })
+      await store.removeSource('docs')
+      expect(await listIds()).toEqual(['waiting', 'late', 'early'])
+    })
+
+    test('do not include crawls of jobs, or runs for changes in a watched folder', async () => {
+      await addSourceTo(store, 'docs')
+      await run('of a job', 40, SUMMARY)
+      await run('focused', 50, SUMMARY, { isFocused: true })
+      await log.add(jobOf('job', { status: 'done', startedAt: 39, endedAt: 46, crawlId: 'of a job' }))
+      expect(await log.list(9)).toMatchObject({ total: 1, items: [{ id: 'job' }] })
+      expect(await log.find('of a job')).toBeUndefined()
     })
   })
 
@@ -299,6 +348,25 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
     }
     expect(types[1]?.declaration).toEqual({ crawlType: 'sitemap-only', useSitemap: true, sitemapOnly: true })
   })
+}
+
+const SUMMARY: CrawlSummary = {
+  ...{
+    crawlId: '',
+    kind: 'recrawl',
+    end: 'completed',
+    parked: [],
+    incomplete: null,
+    problem: null,
+    uselessReason: null,
+  },
+  ...{ visited: 9, indexed: 1, unchanged: 6, skipped: 0, failed: 2, removed: 0, withheld: 0, cappedAt: 5, unread: 4 },
+  ...{ overflow: 0, newInRefresh: 0, bytes: 100, requests: 9, elapsedMs: 5 },
+  ledger: {
+    total: 0,
+    states: { pending: 0, leased: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, gone: 0 },
+    reasons: {},
+  },
 }
 
 const PROGRESS: ProgressFrame = {

@@ -53,14 +53,14 @@ async function expectRefusal(answer: Promise<Answer>, status: number, code: stri
 }
 
 describe('the history', () => {
-  test('lists jobs with their numbers of events, newest first', async () => {
+  test('lists jobs with their numbers of events, newest first, and crawls that no job ran', async () => {
     const { total, items } = await get('/api/queues', shapes.queues)
-    expect(total).toBe(3)
+    expect(total).toBe(4)
     expect(items.find(({ id }) => id === JOB)).toMatchObject({ pid: 4242, events: EVENT_COUNT, status: 'done' })
     expect(items.find(({ id }) => id === FAILED_JOB)?.status).toBe('failed')
     expect((await get('/api/queues?limit=1', shapes.queues)).items).toHaveLength(1)
     // A limit above the maximum is lowered to the maximum.
-    expect((await get('/api/queues?limit=100000', shapes.queues)).items).toHaveLength(3)
+    expect((await get('/api/queues?limit=100000', shapes.queues)).items).toHaveLength(4)
   })
 
   test('pages through a thousand events, older and newer, without a gap', async () => {

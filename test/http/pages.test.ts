@@ -133,26 +133,42 @@ describe('every page', () => {
   })
 })
 
-describe('queues', () => {
-  test('the list has the newest queue first, with the status of each queue', async () => {
+/** The page of the crawl that filled the library, which no job ran. */
+async function findCrawlOfCommand(): Promise<string> {
+  const { items } = await fixture.log.list(9)
+  return `/queues/${items.find(({ id }) => id !== FIRST && id !== SECOND)?.id}/ssr`
+}
+
+describe('crawls', () => {
+  test('the list has the newest crawl first, with its result and duration, also those that no job ran', async () => {
+    await fixture.log.change(SECOND, { progress: { ...NO_PROGRESS, saved: 7, unchanged: 1200, errors: 2 } })
     const body = await get('/queues/ssr')
-    expect(cellsOf(body, 'Queue')).toEqual(['22222222', '11111111'])
-    expect(cellsOf(body, 'Status')).toEqual(['failed', 'done'])
-    expect(cellsOf(body, 'Events')).toEqual(['0', '500'])
+    expect(cellsOf(body, 'Crawl').slice(1)).toEqual(['https://docs.example/', 'https://docs.example/'])
+    expect(body).toContain(`href="/queues/${SECOND}/ssr"`)
+    expect(cellsOf(body, 'Status')).toEqual(['done', 'failed', 'done'])
+    expect(cellsOf(body, 'New or changed').slice(1)).toEqual(['7', '0'])
+    expect(cellsOf(body, 'Unchanged').slice(1)).toEqual(['1,200', '0'])
+    expect(cellsOf(body, 'Took').slice(1)).toEqual(['1m', '1m'])
+  })
+
+  test('the page of a crawl that no job ran has its counts, and says why it lists no addresses', async () => {
+    const body = await get(await findCrawlOfCommand())
+    expect(body).toContain('This crawl ran outside this server')
+    expect(body).toMatch(/data-counter="saved">[1-9]/)
   })
 
   test('a crawl that reached its page limit is not just done', async () => {
     await fixture.log.change(FIRST, { progress: { ...NO_PROGRESS, unread: 3 } })
-    expect(cellsOf(await get('/queues/ssr'), 'Status')).toEqual(['failed', 'page limit'])
+    expect(cellsOf(await get('/queues/ssr'), 'Status')).toEqual(['done', 'failed', 'page limit'])
     expect(await get(`/queues/${FIRST}/ssr`)).toContain('<span class="pill pill-limit" data-field="status">page limit')
     await fixture.log.change(FIRST, { progress: NO_PROGRESS })
-    expect(cellsOf(await get('/queues/ssr'), 'Status')).toEqual(['failed', 'done'])
+    expect(cellsOf(await get('/queues/ssr'), 'Status')).toEqual(['done', 'failed', 'done'])
   })
 
-  test('/queues/latest redirects to the job that ended last', async () => {
+  test('/queues/latest redirects to the crawl that ended last', async () => {
     const response = await ask('/queues/latest')
     expect(response.status).toBe(302)
-    expect(response.headers.get('location')).toBe(`/queues/${SECOND}/ssr`)
+    expect(response.headers.get('location')).toBe(await findCrawlOfCommand())
   })
 
   test('a queue is paged through all its events, newest first, and back', async () => {
@@ -172,16 +188,16 @@ describe('queues', () => {
 
   test('the filter stays while paging', async () => {
     const bodies = await followLinks(`/queues/${FIRST}/ssr?action=drop&limit=50`, 'Older →')
-    expect(bodies.flatMap((body) => cellsOf(body, 'Action'))).toEqual(Array.from({ length: 125 }, () => 'drop'))
+    expect(bodies.flatMap((body) => cellsOf(body, 'Action'))).toEqual(Array.from({ length: 125 }, () => 'left out'))
     expect(bodies[0]).toContain('<option value="drop" selected>')
   })
 
-  test('the page of a queue shows the problem of its job and links to the next newer and older queue', async () => {
+  test('the page of a queue shows the problem of its job and links to the next newer and older crawl', async () => {
     const body = await get(`/queues/${SECOND}/ssr`)
     expect(body).toContain('its process was killed')
-    expect(linkOf(body, 'Older queue →')).toBe(`/queues/${FIRST}/ssr`)
-    expect(linkOf(body, '← Newer queue')).toBeUndefined()
-    expect(linkOf(await get(`/queues/${FIRST}/ssr`), '← Newer queue')).toBe(`/queues/${SECOND}/ssr`)
+    expect(linkOf(body, 'Older crawl →')).toBe(`/queues/${FIRST}/ssr`)
+    expect(linkOf(await get(await findCrawlOfCommand()), '← Newer crawl')).toBeUndefined()
+    expect(linkOf(await get(`/queues/${FIRST}/ssr`), '← Newer crawl')).toBe(`/queues/${SECOND}/ssr`)
   })
 
   test('only the first page of a running job is updated live', async () => {
@@ -193,8 +209,8 @@ describe('queues', () => {
   })
 
   test.each([
-    ['/queues/nobody/ssr', 404, 'There is no queue with this id'],
-    ['/queues/%3Cb%3E/ssr', 400, 'This is not the id of a queue'],
+    ['/queues/nobody/ssr', 404, 'There is no crawl with this id'],
+    ['/queues/%3Cb%3E/ssr', 400, 'This is not the id of a crawl'],
     [`/queues/${FIRST}/ssr?action=jump`, 400, 'action: expected one of enqueued, dequeued, retry, drop, got'],
     [`/queues/${FIRST}/ssr?before=x`, 400, 'before: expected a whole number, got'],
   ])('%s is answered with %i', async (path, status, message) => {
@@ -205,8 +221,13 @@ describe('queues', () => {
 describe('problems and milestones', () => {
   test('the severity is shown as a colored pill', async () => {
     const body = await get('/problems/ssr?limit=2')
-    expect(cellsOf(body, 'Severity')).toEqual(['info', 'warn'])
-    expect(body).toContain('<span class="pill pill-warn" data-field="severity">warn</span>')
+    expect(cellsOf(body, 'Severity')).toEqual(['note', 'warning'])
+    expect(body).toContain('<span class="pill pill-warn" data-field="severity">warning</span>')
+  })
+
+  test('kinds are chosen by their titles', async () => {
+    expect(await get('/problems/ssr')).toContain('<option value="page-cap">Page limit reached</option>')
+    expect(await get('/milestones/ssr?job=x')).toContain('<option value="depth2-coverage">Second level read</option>')
   })
 
   test('filters narrow the list down, and stay while paging', async () => {
@@ -461,6 +482,8 @@ test('an empty library gives pages that say where to begin', async () => {
   const empty = await openPageFixture({ pages: {} })
   const app = createHttp(empty.ports)
   try {
+    const { store } = await empty.ports.library()
+    for (const { id } of await store.listSources()) await store.removeSource(id)
     expect((await ask('/queues/latest', app)).headers.get('location')).toBe('/queues/ssr')
     expect(await (await ask('/queues/ssr', app)).text()).toContain('Nothing has been crawled yet')
     expect(await (await ask('/problems/ssr', app)).text()).toContain('No problems are known')

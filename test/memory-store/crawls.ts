@@ -66,6 +66,12 @@ export class Crawls {
       .map((crawl) => ({ ...crawl }))
   }
 
+  /** Crawls that have ended, newest first, without runs for changes in a watched folder. */
+  listEnded(): Crawl[] {
+    const ended = [...this.#crawls.values()].filter(({ state, options }) => state !== 'running' && !options.isFocused)
+    return ended.reverse()
+  }
+
   removeSource(sourceId: string): void {
     for (const { id } of this.#listOf(sourceId)) this.#crawls.delete(id)
   }

@@ -12,9 +12,10 @@ import type {
   RetentionRule,
   StoredNote,
 } from '../../src/library/ports/job-log.ts'
+import { mergeEntries, type OtherCrawlColumns, toOtherEntry } from '../../src/store/common/job-columns.ts'
 
-/** An in-memory job history. */
-export function createMemoryJobLog(): JobLog {
+/** An in-memory job history, with the ended crawls of the store. */
+export function createMemoryJobLog(listEndedCrawls: () => readonly OtherCrawlColumns[] = () => []): JobLog {
   /** Jobs by id, in the order in which they were added. */
   const jobs = new Map<string, JobEntry>()
   const events: QueueEvent[] = []
@@ -38,6 +39,12 @@ export function createMemoryJobLog(): JobLog {
       const notes = type === 'problem' ? problems : milestones
       notes.push({ ...note.data, id, jobId, at })
     }
+  }
+  const listOthers = (): JobEntry[] => {
+    const ran = new Set([...jobs.values()].map(({ crawlId }) => crawlId))
+    return listEndedCrawls()
+      .filter(({ id }) => !ran.has(id))
+      .map(toOtherEntry)
   }
   const trim = (rule: RetentionRule): number => {
     const all = [...jobs.values()]
@@ -75,11 +82,12 @@ export function createMemoryJobLog(): JobLog {
       const job = jobs.get(id)
       if (job !== undefined) jobs.set(id, { ...job, ...structuredClone(change) })
     },
-    find: async (id) => jobs.get(id),
+    find: async (id) => jobs.get(id) ?? listOthers().find((other) => other.id === id),
     list: async (limit) => {
       // Among jobs with the same start time, the last one added counts as newest.
       const newest = [...jobs.values()].reverse().sort(byStart)
-      return { total: newest.length, items: newest.slice(0, limit) }
+      const others = listOthers()
+      return { total: newest.length + others.length, items: mergeEntries(newest, others, limit) }
     },
     listOpen: async () =>
       [...jobs.values()]

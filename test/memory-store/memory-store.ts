@@ -222,7 +222,13 @@ export function createMemoryStore(): LibraryStore {
       languages: () => index.languages(),
       createTest: (filter) => index.createTest(filter),
     }),
-    jobLog: createMemoryJobLog(),
+    jobLog: createMemoryJobLog(() =>
+      crawls.listEnded().map(({ id, sourceId, state, startedAt, endedAt, summary }) => {
+        const { url } = sources.get(sourceId)
+        const end = state === 'running' ? 'cancelled' : state
+        return { id, url, sourceId, state: end, startedAt, endedAt, summary: summary && JSON.stringify(summary) }
+      }),
+    ),
     addresses: createMemoryAddresses(() => [...ledgers.values()].flatMap((ledger) => ledger.numberedRows())),
     stats: async () => computeStats([...ledgers.values()]),
     close: async () => {},

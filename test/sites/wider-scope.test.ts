@@ -50,7 +50,7 @@ describe('a scope that leaves only a few pages', () => {
     expect(readOnly).toContain(words)
     expect(readOnly).not.toContain('remove_source')
     expect(structured).toEqual({ message: words, ...wider, scope: 'hostname', allowPatterns: ['/docs/guide/**'] })
-    const advice = `${words}; to include them, remove the source and add it again with the scope “the whole host” and only paths like /docs/guide/**`
+    const advice = `${words}; the scope “the whole host” and only paths like /docs/guide/** would include them`
     expect(http).toEqual({ message: words, advice, ...wider, scope: { reach: 'hostname', allow: ['/docs/guide/**'] } })
   })
 

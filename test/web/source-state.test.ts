@@ -3,7 +3,7 @@ import { createAddressCounts } from '../../src/library/sources/source-status.ts'
 import type { CrawlItem, SourceItem } from '../../web/dashboard/api.ts'
 import { listMatters } from '../../web/dashboard/home/matters.ts'
 import { describeAddress } from '../../web/dashboard/sources/describe-address.ts'
-import { describeSourceState, findRemedy } from '../../web/dashboard/sources/source-state.ts'
+import { describeSourceState, findRemedy, shortenProblem } from '../../web/dashboard/sources/source-state.ts'
 import { createCounts, createSource } from '../crawl-facts.ts'
 
 function itemOf(overrides: Partial<SourceItem>): SourceItem {
@@ -69,6 +69,8 @@ describe('the status of a source in the dashboard', () => {
       tone: 'bad',
       note: 'Nothing was read: answered 404.',
     })
+    const problem = 'nothing could be indexed: https://a.test/: skipped (robots-disallow, Disallow: /)'
+    expect(shortenProblem(problem)).toBe('Nothing was read: robots.txt says “Disallow: /”.')
     expect(describeSourceState(itemOf({}), [])).toMatchObject({ word: 'complete', note: null })
     expect(findRemedy(itemOf({}))).toBeUndefined()
   })

@@ -166,17 +166,21 @@ export interface QueueItem {
   readonly startedAt: string | null
   readonly endedAt: string | null
   readonly status: CrawlItem['status']
+  /** Pages that are new or changed. */
+  readonly saved: number
+  readonly unchanged: number
+  readonly errors: number
   /** Known addresses that were not read because of the page limit. */
   readonly unread: number
+  readonly sourceId: string | null
+  /** A readable message about why the crawl failed; null after a success. */
+  readonly problem: string | null
 }
 
 /** `GET /api/crawls/:id`. */
 export interface CrawlDetail {
   /** A readable message about why the crawl failed; null after a success. */
   readonly problem: string | null
-  readonly sourceId: string | null
-  readonly metrics: { readonly saved: number; readonly errors: number }
-  readonly lastProgress: { readonly unchanged?: number } | null
 }
 
 /** `GET /api/sources`. */

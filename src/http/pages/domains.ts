@@ -17,7 +17,7 @@ import {
   writeHref,
   writeMoment,
   writePercent,
-  writeState,
+  writePill,
   writeTable,
   writeText,
 } from './parts.ts'
@@ -78,7 +78,7 @@ ${writeFacts([
     (state) =>
       [
         writeNumber(found.states[state]),
-        html`<a href="${writeHref('/urls', { host: found.host, state })}">${writeState(state)}</a> <span class="quiet">${STATE_WORDS[state]}</span>`,
+        html`<a href="${writeHref('/urls', { host: found.host, state })}">${writePill(state)}</a> <span class="quiet">${STATE_WORDS[state]}</span>`,
       ] as const,
   ),
 ])}</section>

@@ -15,6 +15,8 @@ h4 { margin: 0 0 var(--space-1); font-size: var(--size-small); font-weight: 600;
 p { margin: var(--space-2) 0; max-width: 75ch; }
 a { color: var(--accent); text-underline-offset: 0.15em; text-decoration-thickness: 1px; text-decoration-color: color-mix(in srgb, currentColor 35%, transparent); }
 a:hover { text-decoration-color: currentColor; }
+/* Every row of a table has links, so lines below all of them would say nothing. */
+:is(td, th) a:not(:hover) { text-decoration: none; }
 code, .mono { font-family: var(--mono); font-size: 0.9em; }
 mark { padding: 0 0.1em; border-radius: 2px; background: var(--mark); color: var(--text); }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 2px; }
@@ -113,20 +115,23 @@ noscript { display: block; max-width: var(--page); margin: 0 auto; padding: var(
 @media (max-width: 48rem) {
   .ask-button::before { content: "Search"; }
   .ask-button > * { display: none; }
-  .top-row { flex-wrap: wrap; gap: 0 var(--space-3); padding-top: var(--space-2); }
   .brand { flex: 1; }
-  .top nav { order: 1; flex-basis: 100%; }
-  :is(.top, .sub) ul { margin: 0 calc(-1 * var(--space-4)); padding: 0 var(--space-2); }
-  :is(.top, .sub) ul { gap: 0; }
-  .top nav a { padding: 0.6rem var(--space-2); font-size: var(--size-small); }
+  /* The main navigation is at the thumb, so that one bar of tabs is above the content. */
+  .top nav { position: fixed; inset: auto 0 0; z-index: 3; background: var(--surface); border-top: 1px solid var(--line); }
+  .top nav ul { justify-content: space-around; gap: 0; }
+  .top nav a { padding: 0.8rem var(--space-1); font-size: var(--size-tiny); border: 0; border-top: 2px solid transparent; margin-top: -1px; }
+  .sub { padding-top: 0; background: var(--surface); }
+  .sub ul { gap: 0; margin: 0 calc(-1 * var(--space-4)); padding: 0 var(--space-2); }
+  /* A page that is a search has its own field. */
+  body:has(.search-form) .ask-button { display: none; }
   .sub a { padding: var(--space-2) 0.35rem; }
   button.theme { min-width: var(--control); }
   .theme-word { display: none; }
-  main { padding-top: var(--space-4); }
+  main { padding-top: var(--space-4); padding-bottom: 5rem; }
   .counters { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .counters > div { padding: var(--space-2) var(--space-3); }
 }
 /* A low window or a large zoom leaves no space for a sticky bar. */
-@media (max-height: 30rem) { .top { position: static; } }
+@media (max-height: 30rem) { .top, .top nav { position: static; } }
 @media (prefers-reduced-motion: reduce) { *, *::before, *::after { animation: none !important; transition: none !important; } }
 `

@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html'
+import { writeLabels } from '../../core/address-labels.ts'
 import { groupOf, NAVIGATION, type NavigationPage, UNDERSTANDING } from '../../core/navigation.ts'
 import { clipShowable, type Html, type Part, writePillClasses, writeTitles } from './parts.ts'
 
@@ -91,9 +92,10 @@ export function completeBar(page: string, { hasFindings, isSignedIn }: BarInput)
 }
 
 function writeLive({ jobId, match, news, since, poll }: LiveInput): Html {
-  if (poll !== undefined) return html` data-poll="${poll}" data-pills="${writePillClasses()}"`
+  if (poll !== undefined)
+    return html` data-poll="${poll}" data-pills="${writePillClasses()}" data-labels="${writeLabels()}"`
   const query = jobId === undefined ? 'logs=0' : `logs=0&job=${encodeURIComponent(jobId)}`
-  return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}" data-titles="${writeTitles()}"${news === undefined ? '' : html` data-news="${news}" data-since="${JSON.stringify(since ?? {})}"`}`
+  return html` data-events="/events?${query}" data-match="${JSON.stringify(match ?? {})}" data-pills="${writePillClasses()}" data-labels="${writeLabels()}" data-titles="${writeTitles()}"${news === undefined ? '' : html` data-news="${news}" data-since="${JSON.stringify(since ?? {})}"`}`
 }
 
 /** The favicon. */

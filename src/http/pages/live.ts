@@ -8,6 +8,7 @@ export const LIVE_SCRIPT: string = `const body = document.body
 const status = document.querySelector('[data-status]')
 const match = JSON.parse(body.dataset.match ?? '{}')
 const pills = JSON.parse(body.dataset.pills ?? '{}')
+const labels = JSON.parse(body.dataset.labels ?? '{}')
 const titles = JSON.parse(body.dataset.titles ?? '{}')
 const { news } = body.dataset
 const since = JSON.parse(body.dataset.since ?? '{}')
@@ -34,7 +35,7 @@ function showTimes(root) {
 }
 
 function showTime(time) {
-  time.textContent = sinceWords(time.getAttribute('datetime'))
+  time.textContent = 'exact' in time.dataset ? time.title : sinceWords(time.getAttribute('datetime'))
 }
 
 const writers = {
@@ -45,15 +46,20 @@ const writers = {
     element.title = exact.format(iso)
     showTime(element)
   },
-  A(element, value) {
+  A(element, value, values) {
     const base = element.dataset.base ?? '/url?url='
     element.href = base + encodeURIComponent(value) + (element.dataset.end ?? '')
-    element.textContent = element.dataset.label ?? show(element.dataset.cut === undefined ? value : String(value).slice(0, Number(element.dataset.cut)))
+    element.textContent = element.dataset.label ?? show(values[element.dataset.text] ?? value)
   },
   SPAN(element, value) {
-    if (element.classList.contains('pill')) element.className = pills[value] ?? 'pill'
-    element.textContent = show(value)
+    const isPill = element.classList.contains('pill')
+    if (isPill) element.className = pills[value] ?? 'pill'
+    element.textContent = show(isPill || element.dataset.field === 'reason' ? label(value) : value)
   },
+}
+
+function label(code) {
+  return labels[code] ?? String(code).replaceAll('-', ' ')
 }
 
 function show(value) {
@@ -72,7 +78,7 @@ function fill(row, values) {
     const name = element.dataset.field
     if (!(name in values)) continue
     const write = writers[element.tagName] ?? writers.SPAN
-    write(element, values[name] ?? '')
+    write(element, values[name] ?? '', values)
   }
 }
 
@@ -156,7 +162,7 @@ function rowOf(id, list = 'jobs') {
 // The title and the sentence of a problem or milestone, with the address that the sentence does not name.
 function describe({ kind = '', message, target }) {
   const words = String(kind).replaceAll('-', ' ')
-  const text = message ?? ''
+  const text = (message ?? '').replace(/(?<=\\()([a-z]+(?:-[a-z\\d]+)+)(?=[,:)])(?:, render \\w+)?/g, (_, code) => label(code))
   const start = /^\\w+:\\/\\//.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1)
   const sentence = text === '' || /[.!?]$/.test(text) ? start : start + '.'
   const rest = target && !sentence.includes(target) ? ' ' + target : ''
@@ -166,26 +172,20 @@ function describe({ kind = '', message, target }) {
 function addNote(name) {
   return (values) => {
     if (!matchesFilters(values)) return
-    schedule(() => addRow(name, { ...values, ...describe(values), reason: String(values.reason ?? '').replaceAll('-', ' '), at: values.ts ?? Date.now() }))
+    schedule(() => addRow(name, { ...values, ...describe(values), at: values.ts ?? Date.now() }))
   }
 }
 
 const listeners = {
-  queue(values) {
-    addNote('queue')(values)
-    schedule(() => {
-      const row = rowOf(String(values.jobId))
-      if (row === null) return
-      const events = row.querySelector('[data-field="events"]')
-      const count = Number(events.textContent.replaceAll(',', '')) + 1
-      fill(row, { events: count, lastEventAt: Date.now() })
-    })
-  },
+  queue: addNote('queue'),
   problem: addNote('problem'),
   milestone: addNote('milestone'),
   progress(values) {
     if (news !== undefined) return schedule(() => countNews(values))
     schedule(() => {
+      const { saved, unchanged, errors } = values
+      const row = rowOf(String(values.jobId))
+      if (row !== null) fill(row, { saved, unchanged, errors })
       for (const element of document.querySelectorAll('[data-counter]')) {
         const value = values[element.dataset.counter]
         if (typeof value === 'number') element.textContent = show(value)
@@ -195,7 +195,7 @@ const listeners = {
   jobs({ items }) {
     schedule(() => {
       for (const job of [...items].reverse()) {
-        const row = rowOf(job.id) ?? addRow('jobs', { ...job, events: 0 }, job.id)
+        const row = rowOf(job.id) ?? addRow('jobs', job, job.id)
         if (row) fill(row, { status: job.status, startedAt: job.startedAt })
         const panel = document.querySelector('[data-job="' + CSS.escape(job.id) + '"]')
         if (panel) fill(panel, { status: job.status })
@@ -212,7 +212,9 @@ const listeners = {
     const status = ended === 'done' && unread > 0 ? 'page limit' : ended
     schedule(() => {
       const shown = rowOf(String(jobId)) ?? document.querySelector('[data-job="' + CSS.escape(String(jobId)) + '"]')
-      if (shown) fill(shown, status === undefined ? { endedAt } : { endedAt, status })
+      const started = shown?.querySelector('[data-field="startedAt"]')?.getAttribute('datetime')
+      const took = started && endedAt ? writeSpan(Date.parse(endedAt) - Date.parse(started)) : ''
+      if (shown) fill(shown, { endedAt, took, unread, ...(status === undefined ? {} : { status }) })
     })
   },
 }
@@ -349,10 +351,14 @@ async function poll() {
   return run.status === 'running'
 }
 
+function writeSpan(ms) {
+  const seconds = Math.floor(ms / 1000)
+  return seconds < 60 ? seconds + 's' : Math.floor(seconds / 60) + 'm ' + (seconds % 60) + 's'
+}
+
 function showRun(run) {
   const { lastProgress } = run
-  const seconds = run.durationMs / 1000
-  const took = seconds < 60 ? seconds.toFixed(1) + 's' : Math.floor(seconds / 60) + 'm ' + Math.round(seconds % 60) + 's'
+  const took = writeSpan(run.durationMs)
   const share = show(lastProgress.pages) + ' of ' + show(lastProgress.totalPages)
   const panel = document.querySelector('[data-run]')
   fill(panel, { status: run.status, stage: run.stage, took, share, error: run.error })

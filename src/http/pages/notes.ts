@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import { findNoteUrl, writeNoteTitle } from '../../core/note-title.ts'
+import { findNoteUrl, MILESTONE_TITLES, PROBLEM_TITLES, withoutCodes, writeNoteTitle } from '../../core/note-title.ts'
 import { countOf } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
@@ -14,6 +14,7 @@ import {
   type Part,
   type Row,
   writeAddress,
+  writeChoice,
   writeControls,
   writeField,
   writeFilters,
@@ -31,6 +32,7 @@ interface NoteList {
   readonly title: 'Problems' | 'Milestones'
   readonly path: string
   readonly event: 'problem' | 'milestone'
+  readonly kinds: readonly string[]
   readonly intro: Part
   readonly empty: string
   readonly list: (log: JobLog, filter: NoteFilter) => Promise<readonly StoredNote[]>
@@ -42,6 +44,7 @@ const PROBLEMS: NoteList = {
   title: 'Problems',
   path: '/problems/ssr',
   event: 'problem',
+  kinds: Object.keys(PROBLEM_TITLES),
   intro: html`What crawls expected on a site but did not find, and what obstructed them. Addresses that failed are under <a href="/errors">Errors</a>.`,
   empty: 'No problems are known.',
   list: (log, filter) => log.listProblems(filter),
@@ -52,6 +55,7 @@ const MILESTONES: NoteList = {
   title: 'Milestones',
   path: '/milestones/ssr',
   event: 'milestone',
+  kinds: Object.keys(MILESTONE_TITLES),
   intro: 'What crawls have reached and learned about a site on their way.',
   empty: 'No milestones have been reached yet.',
   list: (log, filter) => log.listMilestones(filter),
@@ -94,9 +98,13 @@ ${
     ? ''
     : writeControls(
         writeFilters(noteList.path, [
-          writeField('Crawl', 'job', job),
-          writeField('Kind', 'kind', kind),
+          writeChoice('Kind', 'kind', kind, noteList.kinds, 'any', writeNoteTitle),
           writeField('Host', 'scope', scope),
+          ...(job === undefined
+            ? []
+            : [
+                html`<label class="check"><input type="checkbox" name="job" value="${job}" checked>of one crawl</label>`,
+              ]),
         ]),
         links,
       )
@@ -128,7 +136,7 @@ function columnsOf({ severityOf }: NoteList): readonly Column[] {
 
 /** The message as a sentence, in which the address that it is about is a link; after the sentence if it does not name the address. */
 function writeWhat({ message, target }: NoteFacts): Html {
-  const sentence = writeSentence(message ?? '')
+  const sentence = writeSentence(withoutCodes(message ?? ''))
   if (target === null || target === '') return writeText(sentence, 'message')
   const { at, url } = findNoteUrl(sentence, target)
   const link = isWebUrl(url) ? writeAddress(url) : writeText(url)

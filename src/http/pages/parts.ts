@@ -1,10 +1,9 @@
-import { html } from 'hono/html'
-import { STATE_LABELS } from '../../core/address-labels.ts'
-import { NOTE_TITLES } from '../../core/note-title.ts'
+import { html, raw } from 'hono/html'
+import { labelOfCode } from '../../core/address-labels.ts'
+import { MILESTONE_TITLES, PROBLEM_TITLES } from '../../core/note-title.ts'
 import { writeNumber } from '../../core/text/count.ts'
 import { sanitizeText } from '../../core/text/sanitize-text.ts'
 import { isWebPageUrl } from '../../core/url/tree-url.ts'
-import type { LedgerState } from '../../library/sources/ledger-words.ts'
 
 /** Markup in which all foreign text is already escaped. */
 export type Html = ReturnType<typeof html>
@@ -67,11 +66,11 @@ export function writePercent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
 
-/** A machine-readable timestamp; the script adds how long ago it was. */
-export function writeMoment(at: number | null, field = 'at'): Html {
+/** A machine-readable timestamp; the script shows how long ago it was, or with `exact` the local date and time. */
+export function writeMoment(at: number | null, field = 'at', look: 'ago' | 'exact' = 'ago'): Html {
   if (at === null) return html`<time data-field="${field}"></time>`
   const iso = new Date(at).toISOString()
-  return html`<time data-field="${field}" datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
+  return html`<time data-field="${field}"${look === 'exact' ? raw(' data-exact') : ''} datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
 /** Colors of status words; other words are gray. */
@@ -101,17 +100,12 @@ const TONES: Readonly<Record<string, 'good' | 'warn' | 'bad' | 'info' | 'limit'>
 
 /** A status word in its color. `field` names the event field that the script writes here. */
 export function writePill(word: string, field = ''): Html {
-  return html`<span class="${pillClass(word)}" data-field="${field}">${word}</span>`
+  return html`<span class="${pillClass(word)}" data-field="${field}">${labelOfCode(word)}</span>`
 }
 
 /** Whether a detail says nothing but the status: `the server answered 503` */
 export function repeatsStatus(detail: string, status: number | null): boolean {
   return status !== null && /^(?:the server )?answered \d+$/.test(detail) && detail.endsWith(` ${status}`)
-}
-
-/** The state of an address in its color. */
-export function writeState(state: LedgerState): Html {
-  return html`<span class="${pillClass(state)}">${STATE_LABELS[state]}</span>`
 }
 
 function pillClass(word: string): string {
@@ -139,7 +133,7 @@ export function splitName(name: string): string {
 
 /** The titles of kinds whose names say too little, for the script: `{"page-cap":"Page limit reached"}` */
 export function writeTitles(): string {
-  return JSON.stringify(NOTE_TITLES)
+  return JSON.stringify({ ...PROBLEM_TITLES, ...MILESTONE_TITLES })
 }
 
 /** A message as a sentence: capital first, full stop last. An address at the beginning stays as it is. */
@@ -290,11 +284,10 @@ export function writeChoice(
   value: string | undefined,
   choices: readonly string[],
   none = 'any',
-  labels: Readonly<Record<string, string>> = {},
+  labelOf: (choice: string) => string = labelOfCode,
 ): Html {
   const options = choices.map(
-    (choice) =>
-      html`<option value="${choice}"${choice === value ? html` selected` : ''}>${labels[choice] ?? choice.replaceAll('-', ' ')}</option>`,
+    (choice) => html`<option value="${choice}"${choice === value ? html` selected` : ''}>${labelOf(choice)}</option>`,
   )
   return html`<label>${label}<select name="${name}"><option value="">${none}</option>${options}</select></label>`
 }

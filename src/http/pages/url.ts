@@ -33,7 +33,6 @@ import {
   writePercent,
   writePill,
   writePlaceLink,
-  writeState,
   writeText,
 } from './parts.ts'
 import { readText } from './query.ts'
@@ -100,7 +99,7 @@ function writeKnown({ source, row, target, aliases, refusal, text, storedAnalysi
   const { reason, pattern, detail } = row
   return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
 ${writeFacts([
-  ['State', html`${writeState(row.state)} ${STATE_WORDS[row.state]}`],
+  ['State', html`${writePill(row.state)} ${STATE_WORDS[row.state]}`],
   ['Why', reason === null ? null : html`<span title="${reason}">${REASON_WORDS[reason]}</span>`],
   [patternLabel(reason), pattern === null || pattern === '' ? null : html`<code>${writeText(pattern)}</code>`],
   ['Content', target === null ? null : html`held by ${writeAddress(target.url)}`],

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
-import { patternLabel, STATE_LABELS } from '../../core/address-labels.ts'
+import { patternLabel } from '../../core/address-labels.ts'
 import { PAGE_CLASSES } from '../../core/model.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
@@ -27,7 +27,6 @@ import {
   writePercent,
   writePill,
   writeSentence,
-  writeState,
   writeTable,
   writeText,
 } from './parts.ts'
@@ -152,7 +151,7 @@ function writeUrlFilters(fields: Readonly<Record<string, string | undefined>>, f
   return writeFilters(PATH, [
     writeField('Text in the address', 'text', filter.text),
     writeField('Host', 'host', filter.host),
-    writeChoice('State', 'state', filter.state, LEDGER_STATES, 'any', STATE_LABELS),
+    writeChoice('State', 'state', filter.state, LEDGER_STATES),
     writeChoice('Why', 'reason', filter.reason, REASONS),
     writeMoreFilters(
       [
@@ -173,7 +172,7 @@ function entryRow(entry: AddressEntry, showsClass: boolean): Row {
   return {
     cells: [
       html`${writeAddress(entry.url)}<small>${title === null ? '' : writeText(title)}</small>`,
-      writeState(entry.state),
+      writePill(entry.state),
       reason === null
         ? ''
         : html`<span title="${reason}">${writeSentence(REASON_WORDS[reason])}</span>${pattern === null || pattern === '' ? '' : html`<small>${patternLabel(reason)}: ${writeText(pattern)}</small>`}`,

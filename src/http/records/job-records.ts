@@ -95,7 +95,7 @@ function metricsOf(progress: ProgressFrame | null, rates: JobView['rates']): Rec
 
 /** A job in the list of queues. */
 export function queueRecord(job: JobEntry, dispatcher: Pick<Dispatcher, 'find'>): Record<string, unknown> {
-  const { id, url, status, events } = job
+  const { id, url, status, events, sourceId, problem, progress } = job
   return {
     id,
     url: maskSecretFields(url),
@@ -103,7 +103,12 @@ export function queueRecord(job: JobEntry, dispatcher: Pick<Dispatcher, 'find'>)
     startedAt: isoOrNull(job.startedAt),
     endedAt: isoOrNull(job.endedAt),
     status,
-    unread: job.progress?.unread ?? 0,
+    saved: progress?.saved ?? 0,
+    unchanged: progress?.unchanged ?? 0,
+    errors: progress?.errors ?? 0,
+    unread: progress?.unread ?? 0,
+    sourceId,
+    problem,
     paused: dispatcher.find(id)?.paused ?? false,
     events,
     lastEventAt: isoOrNull(job.lastEventAt),

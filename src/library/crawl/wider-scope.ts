@@ -19,11 +19,11 @@ export function writeWiderScope({ pages, refused, listed }: WiderScope): string 
   return `the scope left only ${left}: it refused ${countOf(refused, 'address')} of the site${lists}`
 }
 
-/** Describes the wider scope with instructions for users without a command line. */
+/** Describes the wider scope for users without a command line. */
 export function adviseWidening(source: Source, wider: WiderScope): string {
   const { allow } = widenScope(source, wider)
   const paths = allow.length === 0 ? '' : ` and only paths like ${allow.join(', ')}`
-  return `${writeWiderScope(wider)}; to include them, remove the source and add it again with the scope “the whole host”${paths}`
+  return `${writeWiderScope(wider)}; the scope “the whole host”${paths} would include them`
 }
 
 /** Tells an agent how to widen the scope. The scope of a source cannot change, so the source is removed and added again. */

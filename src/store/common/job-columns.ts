@@ -1,7 +1,9 @@
-import type { NoteFrame, ProgressFrame } from '../../library/jobs/events/frames.ts'
+import type { CrawlSummary } from '../../crawl/events.ts'
+import { NO_PROGRESS, type NoteFrame, type ProgressFrame } from '../../library/jobs/events/frames.ts'
 import type { CrawlTypeRecord, JobEntry, JobRecord, StoredNote } from '../../library/ports/job-log.ts'
 import { selectColumns } from './columns.ts'
 import { parseStored } from './damage.ts'
+import { IS_FOCUSED } from './ledger/crawl-record.ts'
 
 /** The columns of a job. */
 export interface JobColumns extends Omit<JobEntry, 'args' | 'process' | 'progress'> {
@@ -70,6 +72,54 @@ export function toEntry({ args, pid, processBegan, progress, ...job }: JobColumn
 /** A job without its event counts. */
 export function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
   return job
+}
+
+/**
+ * SQL for the crawls c that no job ran: those of commands, MCP and other programs. Running crawls are not history yet, and runs for changes
+ * in a watched folder are too frequent. The join lets SQLite index the few jobs for the query.
+ */
+export const FROM_OTHER_CRAWLS: string = `FROM crawls c JOIN crawl_ids i ON i.id = c.id JOIN sources s ON s.id = c.source
+  LEFT JOIN crawl_jobs b ON b.crawl_id = i.uuid
+  WHERE b.id IS NULL AND c.state <> 'running' AND NOT (${IS_FOCUSED}) AND NOT s.is_removed`
+
+/** SQL that selects crawls that no job ran. */
+export const SELECT_OTHER_CRAWLS: string = `SELECT i.uuid AS id, s.url, s.uuid AS "sourceId", c.state, c.started_at AS "startedAt",
+  c.ended_at AS "endedAt", c.summary ${FROM_OTHER_CRAWLS}`
+
+/** A crawl that no job ran. */
+export interface OtherCrawlColumns extends Pick<JobEntry, 'id' | 'url' | 'sourceId' | 'endedAt'> {
+  readonly state: CrawlSummary['end']
+  readonly startedAt: number
+  readonly summary: string | null
+}
+
+/** Converts a crawl that no job ran to a job of the same id. */
+export function toOtherEntry({ state, summary, ...crawl }: OtherCrawlColumns): JobEntry {
+  const { visited, indexed, unchanged, skipped, failed, bytes, unread, problem } =
+    summary === null ? NO_SUMMARY : parseStored<CrawlSummary>(summary)
+  const { id: crawlId, sourceId, startedAt: createdAt } = crawl
+  const counts = { visited, downloaded: indexed + unchanged, saved: indexed, unchanged, skipped, errors: failed, bytes }
+  return {
+    ...crawl,
+    ...{ args: [], process: null, restarts: 0, events: 0, lastEventAt: null, createdAt, crawlId, problem },
+    ...{ code: null, signal: null },
+    status: state === 'completed' ? 'done' : state === 'cancelled' ? 'stopped' : 'failed',
+    progress: { ...NO_PROGRESS, ...counts, unread, crawlId, sourceId },
+  }
+}
+
+/** A crawl whose process ended without a summary. */
+const NO_SUMMARY = {
+  ...{ visited: 0, indexed: 0, unchanged: 0, skipped: 0, failed: 0, bytes: 0 },
+  ...{ unread: 0, problem: null },
+}
+
+/** The first jobs and other crawls, in the order of a job list; both lists are in it. */
+export function mergeEntries(jobs: readonly JobEntry[], others: readonly JobEntry[], limit: number): JobEntry[] {
+  const startOf = ({ status, startedAt, createdAt }: JobEntry) =>
+    status === 'queued' ? Number.POSITIVE_INFINITY : (startedAt ?? createdAt)
+  // Infinities have no difference, and the order of queued jobs stays.
+  return [...jobs, ...others].toSorted((a, b) => startOf(b) - startOf(a) || 0).slice(0, limit)
 }
 
 /** Converts a stored note. */

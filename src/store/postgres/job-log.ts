@@ -12,18 +12,23 @@ import { listColumns, valuesOf } from '../common/columns.ts'
 import {
   CHANGING_JOB_COLUMNS,
   type CrawlTypeColumns,
+  FROM_OTHER_CRAWLS,
   JOB_COLUMNS,
   type JobColumns,
+  mergeEntries,
   NEW_JOB_COLUMNS,
   NOTE_TABLES,
   type NoteColumns,
+  type OtherCrawlColumns,
   SELECT_EVENTS,
   SELECT_NOTES,
+  SELECT_OTHER_CRAWLS,
   SELECT_TYPES,
   toColumns,
   toCrawlType,
   toEntry,
   toNote,
+  toOtherEntry,
   toRecord,
 } from '../common/job-columns.ts'
 import { trimJobLog } from '../common/job-log-trim.ts'
@@ -52,16 +57,22 @@ export function createJobLog(db: Database, worker: string | null = null): JobLog
       }),
     find: async (id) => {
       const found = await db.get<JobColumns>(`${JOBS} WHERE id = $1`, [id])
-      return found && toEntry(found)
+      if (found !== undefined) return toEntry(found)
+      const other = await db.get<OtherCrawlColumns>(`${SELECT_OTHER_CRAWLS} AND i.uuid = $1`, [id])
+      return other && toOtherEntry(other)
     },
     list: (limit) =>
       db.snapshot(async (sql) => {
-        const counted = await sql.get<{ total: number }>('SELECT count(*) AS total FROM crawl_jobs')
+        const counted = await sql.get<{ total: number }>(
+          `SELECT (SELECT count(*) FROM crawl_jobs) + (SELECT count(*) ${FROM_OTHER_CRAWLS}) AS total`,
+        )
         const items = await sql.all<JobColumns>(
           `${JOBS} ORDER BY status = 'queued' DESC, coalesce(started_at, created_at) DESC, number DESC LIMIT $1`,
           [limit],
         )
-        return { total: counted?.total ?? 0, items: items.map(toEntry) }
+        const others = await sql.all<OtherCrawlColumns>(`${SELECT_OTHER_CRAWLS} ORDER BY c.id DESC LIMIT $1`, [limit])
+        const merged = mergeEntries(items.map(toEntry), others.map(toOtherEntry), limit)
+        return { total: counted?.total ?? 0, items: merged }
       }),
     listOpen: async () => {
       const found = await db.all<JobColumns>(

@@ -1,21 +1,26 @@
 import type { QueueFrame } from '../../library/jobs/events/frames.ts'
-import type { JobLog, JobNote, LogPage, NoteFilter, QueueEvent, StoredNote } from '../../library/ports/job-log.ts'
+import type { JobEntry, JobLog, JobNote, LogPage, NoteFilter, QueueEvent, StoredNote } from '../../library/ports/job-log.ts'
 import { listColumns, valuesOf } from '../common/columns.ts'
 import {
   CHANGING_JOB_COLUMNS,
   type CrawlTypeColumns,
+  FROM_OTHER_CRAWLS,
   JOB_COLUMNS,
   type JobColumns,
+  mergeEntries,
   NEW_JOB_COLUMNS,
   NOTE_TABLES,
   type NoteColumns,
+  type OtherCrawlColumns,
   SELECT_EVENTS,
   SELECT_NOTES,
+  SELECT_OTHER_CRAWLS,
   SELECT_TYPES,
   toColumns,
   toCrawlType,
   toEntry,
   toNote,
+  toOtherEntry,
   toRecord,
 } from '../common/job-columns.ts'
 import { trimJobLog } from '../common/job-log-trim.ts'
@@ -35,6 +40,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
     `SELECT ${JOB_COLUMNS} FROM crawl_jobs ORDER BY status = 'queued' DESC, ifnull(started_at, created_at) DESC, rowid DESC LIMIT ?`,
   )
   const countJobs = db.prepare<[], number>('SELECT count(*) FROM crawl_jobs').pluck()
+  const others = createOtherCrawls(db)
   const selectOpen = db.prepare<[], JobColumns>(
     `SELECT ${JOB_COLUMNS} FROM crawl_jobs WHERE status IN ('queued', 'running') ORDER BY created_at, rowid`,
   )
@@ -86,9 +92,12 @@ export function createJobLog(db: Database, write: Write): JobLog {
       }),
     find: async (id) => {
       const found = selectJob.get(id)
-      return found && toEntry(found)
+      return found === undefined ? others.find(id) : toEntry(found)
     },
-    list: async (limit) => ({ total: countJobs.get() ?? 0, items: selectJobs.all(limit).map(toEntry) }),
+    list: async (limit) => ({
+      total: (countJobs.get() ?? 0) + others.count(),
+      items: mergeEntries(selectJobs.all(limit).map(toEntry), others.list(limit), limit),
+    }),
     listOpen: async () => selectOpen.all().map((found) => toRecord(toEntry(found))),
     append: async (notes) => {
       if (notes.length > 0) await write(() => append(notes))
@@ -99,6 +108,19 @@ export function createJobLog(db: Database, write: Write): JobLog {
     listMilestones: async (filter) => listNotes(NOTE_TABLES.milestone, filter),
     trim: (rule) => trimJobLog(createLogTrimmer(db, write), rule),
     listTypes: async () => selectTypes.all().map(toCrawlType),
+  }
+}
+
+/** Creates the queries for crawls that no job ran. */
+function createOtherCrawls(db: Database) {
+  const count = db.prepare<[], number>(`SELECT count(*) ${FROM_OTHER_CRAWLS}`).pluck()
+  const selectOne = db.prepare<[string], OtherCrawlColumns>(`${SELECT_OTHER_CRAWLS} AND i.uuid = ?`)
+  // The numbers of crawls grow with their starts.
+  const selectNewest = db.prepare<[number], OtherCrawlColumns>(`${SELECT_OTHER_CRAWLS} ORDER BY c.id DESC LIMIT ?`)
+  return {
+    count: () => count.get() ?? 0,
+    find: (id: string): JobEntry | undefined => selectOne.all(id).map(toOtherEntry)[0],
+    list: (limit: number): JobEntry[] => selectNewest.all(limit).map(toOtherEntry),
   }
 }
 

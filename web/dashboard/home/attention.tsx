@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { writeNumber } from '../../../src/core/text/count.ts'
+import { countOf } from '../../../src/core/text/count.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
 import { liveJobs } from '../live.ts'
@@ -8,8 +8,11 @@ import { sources } from '../sources/source-list.ts'
 import { writeVersion } from '../sources/source-state.ts'
 import { hrefOf, listMatters, type Matter } from './matters.ts'
 
-/** The number of entries before the list is cut. */
-const MAX_SHOWN = 8
+/** Matters of a kind that are listed on their own; more of them are folded into one line. */
+const MAX_SINGLE = 2
+
+/** Names in the line of folded matters. */
+const MAX_NAMES = 4
 
 /** What needs attention, each with the button that fixes it. */
 export function Attention(): JSX.Element | null {
@@ -23,16 +26,42 @@ export function Attention(): JSX.Element | null {
         Needs attention <span class="quiet">{matters.length}</span>
       </h2>
       <ul class="matters panel">
-        {matters.slice(0, MAX_SHOWN).map((matter) => (
-          <MatterLine key={matter.key} matter={matter} />
-        ))}
+        {[...Map.groupBy(matters, ({ word }) => word).values()].map((group) =>
+          group.length > MAX_SINGLE ? (
+            <MatterGroup key={group[0]?.word} group={group} />
+          ) : (
+            group.map((matter) => <MatterLine key={matter.key} matter={matter} />)
+          ),
+        )}
       </ul>
-      {matters.length > MAX_SHOWN ? (
-        <p class="small">
-          <a href="#/sources">{writeNumber(matters.length - MAX_SHOWN)} more among the sources</a>
-        </p>
-      ) : null}
     </section>
+  )
+}
+
+/** Several sources with the same matter as one line that unfolds. */
+function MatterGroup({ group }: { readonly group: readonly Matter[] }): JSX.Element | null {
+  const [first] = group
+  if (first === undefined) return null
+  const { word, tone, mark } = first
+  const names = [...new Set(group.map(({ item }) => item.name))]
+  const rest = names.length - MAX_NAMES
+  return (
+    <li class="matter-group">
+      <details>
+        <summary>
+          <Pill word={word} tone={tone} mark={mark} /> <b>{countOf(group.length, 'source')}</b>{' '}
+          <span class="quiet">
+            {names.slice(0, MAX_NAMES).join(', ')}
+            {rest > 0 ? ` and ${rest} more` : ''}
+          </span>
+        </summary>
+        <ul class="matters">
+          {group.map((matter) => (
+            <MatterLine key={matter.key} matter={matter} />
+          ))}
+        </ul>
+      </details>
+    </li>
   )
 }
 

@@ -1,16 +1,15 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
-import type { CrawlDetail, QueueItem, QueueList } from '../api.ts'
+import type { QueueItem, QueueList } from '../api.ts'
 import { now } from '../clock.ts'
 import { endedCount } from '../live.ts'
 import { request } from '../request.ts'
 import { sources } from '../sources/source-list.ts'
-import { writeVersion } from '../sources/source-state.ts'
+import { shortenProblem, writeVersion } from '../sources/source-state.ts'
 import { hrefOf } from './matters.ts'
 
 const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
@@ -54,7 +53,7 @@ export function EndedJobs(): JSX.Element | null {
               <th scope="col">Result</th>
               <th scope="col">Crawl</th>
               <th scope="col" class="number">
-                Saved
+                New or changed
               </th>
               <th scope="col" class="number">
                 Unchanged
@@ -67,6 +66,9 @@ export function EndedJobs(): JSX.Element | null {
               </th>
               <th scope="col">Took</th>
               <th scope="col">When</th>
+              <th scope="col">
+                <span class="unseen">Details</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -84,18 +86,10 @@ export function EndedJobs(): JSX.Element | null {
 }
 
 function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
-  const { id, url, status, unread, startedAt, endedAt } = item
-  const detail = useSignal<CrawlDetail | null>(null)
-  useEffect(() => {
-    void request<CrawlDetail>(`/api/crawls/${encodeURIComponent(id)}`).then((answer) => {
-      if ('value' in answer) detail.value = answer.value
-    })
-  }, [id])
-  const { metrics, lastProgress, problem, sourceId } = detail.value ?? {}
+  const { id, url, status, unread, startedAt, endedAt, saved, unchanged, errors, problem, sourceId } = item
   const source = sources.value?.find((candidate) => candidate.id === sourceId)
-  const log = `/queues/${encodeURIComponent(id)}/ssr`
   const [from, to] = [startedAt, endedAt].map((text) => (text === null ? null : Date.parse(text)))
-  const count = (value: number | undefined) => (value === undefined ? '' : writeNumber(value))
+  const counts = { 'New or changed': saved, Unchanged: unchanged, Errors: errors, 'Not read': unread }
   return (
     <tr data-ended={id}>
       <td data-label="Result">
@@ -106,30 +100,29 @@ function EndedJob({ item }: { readonly item: QueueItem }): JSX.Element {
         )}
       </td>
       <td class="address">
-        <a href={source === undefined ? log : hrefOf(source)}>
-          {source === undefined ? url : `${source.name}${writeVersion(source)}`}
-        </a>{' '}
-        {source === undefined ? null : <small class="quiet">{url} </small>}
-        <a class="quiet small" href={log}>
-          log
-        </a>
-        {problem ? <small class="problem">{problem}</small> : null}
+        {source === undefined ? (
+          url
+        ) : (
+          <a href={hrefOf(source)} title={url}>
+            {source.name}
+            {writeVersion(source)}
+          </a>
+        )}
+        {problem ? <small class="problem">{shortenProblem(problem)}</small> : null}
       </td>
-      <td class="number" data-label="Saved">
-        {count(metrics?.saved)}
-      </td>
-      <td class="number" data-label="Unchanged">
-        {count(lastProgress?.unchanged)}
-      </td>
-      <td class="number" data-label="Errors">
-        {count(metrics?.errors)}
-      </td>
-      <td class="number" data-label="Not read">
-        {writeNumber(unread)}
-      </td>
+      {Object.entries(counts).map(([label, count]) => (
+        <td key={label} class={count === 0 ? 'number quiet' : 'number'} data-label={label}>
+          {writeNumber(count)}
+        </td>
+      ))}
       <td data-label="Took">{from == null || to == null ? '' : writeSpan(to - from)}</td>
       <td class="time" data-label="When" title={to == null ? '' : writeMoment(to)}>
         {to == null ? '' : writeAgo(to, now.value)}
+      </td>
+      <td data-label="">
+        <a href={`/queues/${encodeURIComponent(id)}/ssr`}>
+          Details<span class="unseen"> of the crawl of {url}</span>
+        </a>
       </td>
     </tr>
   )

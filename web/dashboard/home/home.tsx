@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { countOf } from '../../../src/core/text/count.ts'
 import { hasFindings } from '../has-findings.ts'
 import { libraryOutage } from '../library-outage.ts'
 import { areJobsListed, connection, liveJobs } from '../live.ts'
@@ -11,9 +12,14 @@ import { LazyWorkers } from './lazy-workers.tsx'
 import { StartForm } from './start-form.tsx'
 import { Totals } from './totals.tsx'
 
+/** More queued crawls than this are folded. */
+const MAX_OPEN_QUEUED = 2
+
 /** The home page: the size of the library, what needs attention, and what is crawled. */
 export function Home(): JSX.Element {
   const jobs = liveJobs.value
+  const running = jobs.filter(({ item }) => item.value.status === 'running')
+  const queued = jobs.filter(({ item }) => item.value.status !== 'running')
   const isEmpty = sources.value?.length === 0 && jobs.length === 0
   useLiveRefresh(readSources)
   return (
@@ -25,14 +31,24 @@ export function Home(): JSX.Element {
       {isEmpty ? <FirstStep /> : <Totals />}
       <StartForm />
       <section aria-label="Running and queued crawls">
-        {jobs.length === 0 ? null : (
+        {running.length === 0 ? null : (
           <h2>
-            Running now <span class="quiet">{jobs.length}</span>
+            Running now <span class="quiet">{running.length}</span>
           </h2>
         )}
-        {jobs.map((job) => (
+        {running.map((job) => (
           <JobCard key={job.id} job={job} />
         ))}
+        {queued.length === 0 ? null : (
+          <details class="queued-jobs" open={queued.length <= MAX_OPEN_QUEUED}>
+            <summary>
+              {countOf(queued.length, 'crawl')} {queued.length === 1 ? 'waits' : 'wait'} in the queue
+            </summary>
+            {queued.map((job) => (
+              <JobCard key={job.id} job={job} />
+            ))}
+          </details>
+        )}
         {jobs.length === 0 && !isEmpty ? <p class="quiet small">{writeIdleness()}</p> : null}
       </section>
       <Attention />

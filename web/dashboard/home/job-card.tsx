@@ -35,7 +35,7 @@ export function JobCard({ job }: { readonly job: LiveJob }): JSX.Element {
             {item.elsewhere ? null : (
               <>
                 {' · '}
-                <a href={`/queues/${encodeURIComponent(job.id)}/ssr`}>queue</a>
+                <a href={`/queues/${encodeURIComponent(job.id)}/ssr`}>events</a>
               </>
             )}
             {source === undefined ? null : (

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { findNoteUrl, writeNoteTitle } from '../../../src/core/note-title.ts'
+import { findNoteUrl, withoutCodes, writeNoteTitle } from '../../../src/core/note-title.ts'
 import { capitalize } from '../../../src/core/text/capitalize.ts'
 import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
@@ -57,7 +57,7 @@ function NoteLine({ note: { type, at, kind, severity, message, target } }: { rea
       <Pill word={writeNoteTitle(kind)} tone={type === 'milestone' ? 'good' : isWarning ? 'warn' : 'info'} />
       <span class="note-text">
         {type === 'problem' ? <span class="unseen">{isWarning ? 'Warning: ' : 'For information: '}</span> : null}
-        {type === 'problem' ? <NoteText message={message} target={target} /> : message}
+        {type === 'problem' ? <NoteText message={withoutCodes(message)} target={target} /> : message}
       </span>
       <span class="quiet number" title={writeMoment(at)}>
         {writeAgo(at, now.value)}

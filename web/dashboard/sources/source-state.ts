@@ -1,3 +1,5 @@
+import { labelOfCode } from '../../../src/core/address-labels.ts'
+import { withoutCodes } from '../../../src/core/note-title.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { writeSentence } from '../../shared/format.ts'
 import type { Tone } from '../../shared/tone.ts'
@@ -63,9 +65,9 @@ export function describeSourceState(item: SourceItem, jobs: readonly CrawlItem[]
   }
   // Whoever set a depth limit knows it, so it needs no attention.
   if (deep !== null) return { ...QUIET, word: 'depth limit', tone: 'limit', mark: '◧', note, isBusy: false }
-  const isNarrow = advice !== undefined
-  const tone = isNarrow ? 'warn' : 'good'
-  return { word: 'complete', tone, mark: '✓', note, isBusy: false, needsAttention: isNarrow }
+  const idle = { note, isBusy: false, needsAttention: advice !== undefined }
+  if (widerScope !== null) return { ...idle, word: 'narrow scope', tone: 'warn', mark: '◧' }
+  return { ...idle, word: 'complete', tone: advice === undefined ? 'good' : 'warn', mark: '✓' }
 }
 
 /** What a depth limit left out. */
@@ -118,14 +120,18 @@ function writeInterruption(item: SourceItem, pending: number): string {
 
 function describeFailure({ crawl }: SourceItem): Pick<SourceState, 'word' | 'note'> {
   const problem = crawl?.summary?.problem ?? null
-  if (crawl?.state !== 'gate') return { word: 'failed', note: problem === null ? null : shorten(problem) }
+  if (crawl?.state !== 'gate') return { word: 'failed', note: problem === null ? null : shortenProblem(problem) }
   return { word: 'held back', note: problem === null ? null : `${writeSentence(problem)} Nothing was removed.` }
 }
 
-/** Shortens a failure message to its detail, because the row of the source already shows the rest. */
-function shorten(problem: string): string {
-  const { detail } = /^\S+: failed \([a-z-]+, (?:render \w+, )?(?<detail>.+)\)$/s.exec(problem)?.groups ?? {}
-  return detail === undefined ? writeSentence(problem) : `Nothing was read: ${detail}.`
+/** Shortens a failure message to its detail, because its row already shows the rest. */
+export function shortenProblem(problem: string): string {
+  const { code, detail } =
+    /^(?:nothing could be indexed: )?\S+: (?:failed|skipped) \((?<code>[a-z-]+), (?:render \w+, )?(?<detail>.+)\)$/s.exec(
+      problem,
+    )?.groups ?? {}
+  if (code === undefined) return writeSentence(withoutCodes(problem))
+  return `Nothing was read: ${code.startsWith('robots-') ? `${labelOfCode(code)} says “${detail}”` : detail}.`
 }
 
 /** The action that completes a source; undefined if nothing is missing. */
