@@ -9,6 +9,9 @@ export const STATE_LABELS = {
   gone: 'gone',
 } as const
 
+/** Reasons of links that lead out of the scope of their source; a page can have any number of them. */
+export const OUT_OF_SCOPE_REASONS: readonly string[] = ['off-site', 'out-of-scope', 'scheme']
+
 /**
  * Words for codes that say too little: states of addresses, reasons, classes of pages, statuses and stages of crawls. All pages show them;
  * commands and the API give the code.
@@ -16,6 +19,8 @@ export const STATE_LABELS = {
 const LABELS: Readonly<Record<string, string>> = {
   ...STATE_LABELS,
   nav: 'navigation',
+  asc: 'ascending',
+  desc: 'descending',
   warn: 'warning',
   info: 'note',
   enqueued: 'queued',

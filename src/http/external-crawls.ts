@@ -11,6 +11,9 @@ import { withLibraryOr } from './server/store-access.ts'
 /** A crawl that another process runs on the same library. This server can show it but not stop it. */
 export interface ExternalCrawl extends JobItem {
   readonly elsewhere: true
+  /** Pages that are new or changed, and those found unchanged. */
+  readonly saved: number
+  readonly unchanged: number
   readonly sourceId: string
 }
 
@@ -78,6 +81,8 @@ async function findExternalCrawls(
       paused: false,
       visited: indexed + unchanged + failed + gone,
       downloaded: indexed + unchanged,
+      saved: indexed,
+      unchanged,
       errors: failed,
       queueSize: pending,
       lastActivityAt: isoOf(crawl.heartbeatAt),

@@ -235,7 +235,7 @@ describe('the dashboard', () => {
   test('explains in words why an address was skipped', async () => {
     await openPage('#/sources')
     await page.getByRole('link', { name: new URL(site.origin).host }).click()
-    await page.getByRole('button', { name: /^robots disallow 1$/ }).click()
+    await page.getByRole('button', { name: /^robots.txt 1$/ }).click()
     await page.getByText('1 address', { exact: true }).waitFor()
     await page.getByRole('button', { name: '/private/' }).click()
     const panel = page.getByRole('complementary')
@@ -574,9 +574,9 @@ describe('the dashboard', () => {
     const needed = page.getByRole('region', { name: 'Required milestones' })
     await needed.getByText('not yet').nth(2).waitFor()
     expect(await needed.getByRole('listitem').allTextContents()).toEqual([
-      expect.stringContaining('full-understanding'),
-      expect.stringContaining('depth2-coverage'),
-      expect.stringContaining('articles-identified-1k'),
+      expect.stringContaining('Site fully understood'),
+      expect.stringContaining('Second level read'),
+      expect.stringContaining('1,000 articles found'),
     ])
     await takeScreenshots('unprepared')
     await page.getByLabel('Crawl type').selectOption('intelligent')

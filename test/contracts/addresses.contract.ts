@@ -307,6 +307,14 @@ export function describeAddresses(open: () => Promise<LibraryStore>): void {
       await expectOnly({ reason: 'not-found', state: 'skipped' }, [])
     })
 
+    test('leaves out links that lead out of the scope', async () => {
+      const before = await list()
+      const refusal = { reason: 'off-site', pattern: null, target: null } as const
+      await find([{ url: 'https://other.test/', refusal }], 60, 'more')
+      expect(await list()).toHaveLength(before.length + 1)
+      await expectOnly({ isInScope: true }, before)
+    })
+
     test('selects addresses by host, with subdomains on request', async () => {
       const own = [urlAt('/refused'), urlAt('/slow'), urlAt('/lost'), urlAt('/short'), urlAt('/long')]
       await expectOnly({ host: 'docs.test' }, own)

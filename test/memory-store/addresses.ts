@@ -1,3 +1,4 @@
+import { OUT_OF_SCOPE_REASONS } from '../../src/core/address-labels.ts'
 import { compareUtf8 } from '../../src/core/text/order.ts'
 import { LEDGER_STATES, type LedgerState } from '../../src/crawl/ledger-reasons.ts'
 import type {
@@ -103,13 +104,14 @@ function findPosition(
 }
 
 function passes(entry: AddressEntry, filter: AddressConditions): boolean {
-  const { sourceId, host, includeSubdomains, state, reason, status, from, to, minWordCount, text } = filter
+  const { sourceId, host, includeSubdomains, state, reason, status, from, to, minWordCount, text, isInScope } = filter
   const { classification, minConfidence } = filter
   return (
     (sourceId === undefined || entry.sourceId === sourceId) &&
     (host === undefined || isHostOf(entry.host, host, includeSubdomains)) &&
     (state === undefined || entry.state === state) &&
     (reason === undefined || entry.reason === reason) &&
+    (isInScope === undefined || !OUT_OF_SCOPE_REASONS.includes(entry.reason ?? '')) &&
     (status === undefined || entry.status === status) &&
     (from === undefined || entry.at >= from) &&
     (to === undefined || entry.at <= to) &&

@@ -17,6 +17,9 @@ export interface CrawlItem {
   readonly stage: 'queued' | 'preparing' | 'running' | 'ended'
   /** Whether another program runs this crawl, so that it cannot be paused or stopped from here. */
   readonly elsewhere?: boolean
+  /** Only of a crawl of another program; others report their progress. */
+  readonly saved?: number
+  readonly unchanged?: number
   /** Null until the crawl has reported its source. */
   readonly sourceId: string | null
 }

@@ -130,11 +130,19 @@ function applyList({ items }: Pick<CrawlList, 'items'>): void {
 }
 
 /** Derives a progress report for a crawl that another program runs from the counts in the library. */
-function applyExternalProgress({ id, visited, downloaded, errors, queueSize, sourceId }: CrawlItem): void {
+function applyExternalProgress({
+  id,
+  visited,
+  saved = 0,
+  unchanged = 0,
+  errors,
+  queueSize,
+  sourceId,
+}: CrawlItem): void {
   const job = jobsById.get(id)
   if (job === undefined || job.progress.peek()?.visited === visited) return
   job.rates.add(Date.now(), visited)
-  const progress = { jobId: id, visited, saved: downloaded, errors, queueSize, bytes: 0, paused: false }
+  const progress = { jobId: id, visited, saved, unchanged, errors, queueSize, bytes: 0, paused: false }
   job.progress.value = { ...progress, sourceId }
 }
 

@@ -16,7 +16,7 @@ p { margin: var(--space-2) 0; max-width: 75ch; }
 a { color: var(--accent); text-underline-offset: 0.15em; text-decoration-thickness: 1px; text-decoration-color: color-mix(in srgb, currentColor 35%, transparent); }
 a:hover { text-decoration-color: currentColor; }
 /* Every row of a table has links, so lines below all of them would say nothing. */
-:is(td, th) a:not(:hover) { text-decoration: none; }
+:is(td, th) a:not(:hover, .rendered *) { text-decoration: none; }
 code, .mono { font-family: var(--mono); font-size: 0.9em; }
 mark { padding: 0 0.1em; border-radius: 2px; background: var(--mark); color: var(--text); }
 :focus-visible { outline: 2px solid var(--focus); outline-offset: 2px; border-radius: 2px; }

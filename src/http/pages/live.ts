@@ -54,7 +54,7 @@ const writers = {
   SPAN(element, value) {
     const isPill = element.classList.contains('pill')
     if (isPill) element.className = pills[value] ?? 'pill'
-    element.textContent = show(isPill || element.dataset.field === 'reason' ? label(value) : value)
+    element.textContent = show(isPill || ['reason', 'stage'].includes(element.dataset.field) ? label(value) : value)
   },
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { patternLabel } from '../../core/address-labels.ts'
+import { withoutCodes, writeNoteTitle } from '../../core/note-title.ts'
 import { countOf } from '../../core/text/count.ts'
 import { writeReaderUrl } from '../../core/url/reader-url.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
@@ -61,11 +62,17 @@ export async function renderUrl(c: Context, library: Library): Promise<AddressPa
   return {
     isKnown: unknown === null,
     page: renderPage({
-      title: 'Address',
+      title: known.map(({ text }) => text?.title ?? '').find((title) => title !== '') ?? writePathOf(url),
       section: 'URLs',
       body: html`<p>${writeOutsideLink(url)}</p>${description.url === url ? '' : html`<p class="quiet">It is another spelling of ${writeAddress(description.url)}</p>`}${body}${writeForm(url)}`,
     }),
   }
+}
+
+/** The path of an address, as its name while no title is known. */
+function writePathOf(url: string): string {
+  const path = URL.parse(url)?.pathname ?? ''
+  return path === '' || path === '/' ? url : path
 }
 
 function renderForm(): Html {
@@ -86,7 +93,7 @@ function writeHistory(description: AddressDescription): Html {
   const events = listAddressEvents(description)
   return html`<section class="panel"><h2>History</h2><ol class="outline">${events.map(
     ({ at, text, url }) =>
-      html`<li>${writeMoment(at)} it ${writeText(text)}${url === null ? '' : html`, see ${writeAddress(url)}`}</li>`,
+      html`<li>${writeMoment(at, 'at', 'exact')}: it ${writeText(text)}${url === null ? '' : html`, see ${writeAddress(url)}`}</li>`,
   )}</ol><p><a href="${writeHref('/api/url-details', { url: description.url })}">The same as JSON</a></p></section>`
 }
 
@@ -97,7 +104,7 @@ function writeAnswer({ status, detail }: LedgerRow): Html {
 
 function writeKnown({ source, row, target, aliases, refusal, text, storedAnalysis }: KnownAddress): Html {
   const { reason, pattern, detail } = row
-  return html`<section class="panel"><h2>${writeText(labelOf(source))}</h2>
+  return html`<section class="panel"><h2><a href="/#/sources/${encodeURIComponent(source.id)}">${writeText(labelOf(source))}</a></h2>
 ${writeFacts([
   ['State', html`${writePill(row.state)} ${STATE_WORDS[row.state]}`],
   ['Why', reason === null ? null : html`<span title="${reason}">${REASON_WORDS[reason]}</span>`],
@@ -105,18 +112,13 @@ ${writeFacts([
   ['Content', target === null ? null : html`held by ${writeAddress(target.url)}`],
   [
     'Found',
-    html`${DISCOVERY_WORDS[row.discovery]}, ${row.discovery === 'folder' ? '' : `${countOf(row.depth, 'link')} from the start, `}${writeMoment(row.firstSeenAt)}`,
+    html`${DISCOVERY_WORDS[row.discovery]}${row.discovery === 'folder' ? '' : `, ${countOf(row.depth, 'link')} from the start`}`,
   ],
   ['Found on', row.foundOn === null ? null : writeAddress(row.foundOn)],
   ['Attempts', row.attempts === 0 ? null : `${row.attempts} since its last good answer`],
   ['Last answer', row.status === null && detail === null ? null : writeAnswer(row)],
-  ['Checked', row.checkedAt === null ? 'never' : writeMoment(row.checkedAt)],
-  ['Changed', row.changedAt === null ? null : writeMoment(row.changedAt)],
   ['Next due', row.dueAt === null ? null : writeMoment(row.dueAt)],
   ['Version', source.version === null ? null : writeText(source.version)],
-  ['Content hash', row.contentHash === null ? null : html`<code>${writeText(row.contentHash)}</code>`],
-  ['ETag', row.etag === null ? null : html`<code>${writeText(row.etag)}</code>`],
-  ['Last-Modified', row.lastModified === null ? null : writeText(row.lastModified)],
   [
     'Also known as',
     aliases.length === 0
@@ -130,7 +132,12 @@ ${writeFacts([
 ])}
 ${storedAnalysis === null || (storedAnalysis.analysis === null && isDocumentation(source)) ? '' : writeClassification(storedAnalysis)}
 ${writeContent(source, text)}
-<p><a href="${explainHref(source, row.url)}">The same as JSON</a></p></section>`
+<details><summary>Technical details</summary>${writeFacts([
+    ['Content hash', row.contentHash === null ? null : html`<code>${writeText(row.contentHash)}</code>`],
+    ['ETag', row.etag === null ? null : html`<code>${writeText(row.etag)}</code>`],
+    ['Last-Modified', row.lastModified === null ? null : writeText(row.lastModified)],
+    ['JSON', html`<a href="${explainHref(source, row.url)}">The same as JSON</a>`],
+  ])}</details></section>`
 }
 
 /** The stored page as an outline of its chunks. */
@@ -168,10 +175,10 @@ function writeHub({ hub, verdict, problems }: AddressDescription): Part {
         : html`of ${hub.placeId === null ? writeText(hub.placeSlug ?? 'a place') : html`<a class="text" href="${placeHref(hub.placeId)}">${writeText(hub.placeSlug ?? 'a place')}</a>`}${hub.topicLabel === null ? '' : html` and the topic ${writeText(hub.topicLabel)}`}, with ${countOf(hub.navLinks, 'navigation link')} and ${countOf(hub.articleLinks, 'article link')}; <a href="${writeHref('/hubs', { host: hub.host })}">hubs of the host</a>`,
     ],
     [
-      'Guessed',
+      verdict?.origin === 'guessed' ? 'Guessed as a hub' : 'Listed as a hub',
       verdict === null
         ? null
-        : html`${writePill(verdict.state)} ${verdict.origin} by the pattern <code>${writeText(verdict.pattern)}</code>, ${writeMoment(verdict.checkedAt)}`,
+        : html`${writePill(verdict.state)} by the pattern <code>${writeText(verdict.pattern)}</code>`,
     ],
     [
       'Problems',
@@ -179,7 +186,7 @@ function writeHub({ hub, verdict, problems }: AddressDescription): Part {
         ? null
         : problems.map(
             ({ kind, message, at }) =>
-              html`<div>${writePill(severityOf(kind))} ${writeText(kind)} ${writeText(message ?? '')} ${writeMoment(at)}</div>`,
+              html`<div>${writePill(severityOf(kind))} ${writeNoteTitle(kind)}: ${writeText(withoutCodes(message ?? ''))} ${writeMoment(at)}</div>`,
           ),
     ],
   ])}</section>`
@@ -297,7 +304,7 @@ function writeAbsence({ incomplete }: Explanation): string {
 
 function writeRefusal({ reason, pattern }: NonNullable<Explanation['refusal']>): Html {
   const rule = pattern === null || pattern === '' ? '' : html` (rule: <code>${writeText(pattern)}</code>)`
-  return html`The scope would refuse it as ${reason}: ${REASON_WORDS[reason]}${rule}.`
+  return html`The scope would refuse it: ${REASON_WORDS[reason]}${rule}.`
 }
 
 function explainHref(source: Source, url: string): string {

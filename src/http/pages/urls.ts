@@ -45,7 +45,7 @@ export async function renderUrls(
 ): Promise<Html> {
   const fields = Object.fromEntries(FIELDS.map((name) => [name, readField(c, name)]))
   const filter = readFilter(c)
-  const limit = readLimit(c, 100, 500)
+  const limit = readLimit(c, 50, 500)
   const newerThan = readCursor(c, 'newer')
   const olderThan = readCursor(c, 'older')
   const cursor = newerThan ?? olderThan

@@ -1,3 +1,5 @@
+import { labelOfCode } from '../../core/address-labels.ts'
+import { writeNoteTitle } from '../../core/note-title.ts'
 import { isoOf, isoOrNull } from '../../core/text/iso-time.ts'
 import { suggest } from '../../core/text/nearest.ts'
 import type { AddressEntry } from '../../library/ports/addresses.ts'
@@ -126,7 +128,7 @@ export function listAddressEvents({ known, hub, verdict, problems }: AddressDesc
     events.push({
       at,
       event: 'problem',
-      text: `was reported as ${kind}${message === null ? '' : `: ${message}`}`,
+      text: `was reported as “${writeNoteTitle(kind)}”${message === null ? '' : `: ${message}`}`,
       url: null,
     })
   }
@@ -157,7 +159,7 @@ function listSourceEvents(
   }
   if (storedAnalysis !== null && storedAnalysis.analysedAt !== null) {
     const { kind, confidence } = storedAnalysis.classification
-    const text = `was analysed${forSource}: ${kind}, ${Math.round(confidence * 100)} % sure`
+    const text = `was analysed${forSource}: ${labelOfCode(kind)}, ${Math.round(confidence * 100)} % sure`
     events.push({ at: storedAnalysis.analysedAt, event: 'analysed', text, url: null })
   }
   return events

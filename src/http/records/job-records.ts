@@ -65,7 +65,7 @@ export function endedRecord(job: JobEntry): Record<string, unknown> {
 
 /** A crawl of another process in the form of {@link jobRecord}, as far as the library knows the crawl. */
 export function externalCrawlRecord(item: ExternalCrawl): Record<string, unknown> {
-  const { id, url, startedAt, visited, downloaded, errors, queueSize } = item
+  const { id, url, startedAt, visited, downloaded, saved, errors, queueSize } = item
   return {
     ...item,
     args: [],
@@ -76,7 +76,7 @@ export function externalCrawlRecord(item: ExternalCrawl): Record<string, unknown
     problem: null,
     code: null,
     signal: null,
-    metrics: { ...metricsOf(null, NO_RATES), visited, downloaded, saved: downloaded, errors, queueSize },
+    metrics: { ...metricsOf(null, NO_RATES), visited, downloaded, saved, errors, queueSize },
     lastProgress: null,
   }
 }

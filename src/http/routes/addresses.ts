@@ -52,6 +52,7 @@ const listQuery = z.object({
   status: countField(0, 'Only addresses whose last answer had this status.'),
   state: wordField(LEDGER_STATES, 'Only addresses in this state.'),
   reason: wordField(REASONS, 'Only addresses that are in their state for this reason.'),
+  inScope: flagField(false, 'Leaves out links that lead out of the scope of their source.'),
   q: textField('Part of the address.', 500),
   classification: wordField(PAGE_CLASSES, 'Only pages of this kind.'),
   combinedHint: wordField(PAGE_CLASSES, 'Same as classification.'),
@@ -299,7 +300,7 @@ async function findEntries(addresses: Addresses, { url, known }: AddressDescript
 
 type ListQuery = z.infer<typeof listQuery>
 
-function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): AddressConditions {
+function filterOf({ source, includeSubdomains, inScope, q, ...query }: ListQuery): AddressConditions {
   const { host: name, from, to, minWordCount, status, state, reason, classification, combinedHint } = query
   return {
     ...withoutUndefined({
@@ -316,6 +317,7 @@ function filterOf({ source, includeSubdomains, q, ...query }: ListQuery): Addres
     ...withoutUndefined({ classification: classification ?? combinedHint }),
     ...withoutUndefined({ minConfidence: shareOf(query.minCombinedConfidence ?? query.minConfidence) }),
     ...(includeSubdomains ? { includeSubdomains } : {}),
+    ...(inScope ? { isInScope: true } : {}),
   }
 }
 

@@ -23,6 +23,8 @@ export interface AddressConditions {
   readonly includeSubdomains?: boolean
   readonly state?: LedgerState
   readonly reason?: Reason
+  /** Leaves out links that lead out of the scope of their source. @default all addresses */
+  readonly isInScope?: true
   /** HTTP status of the last response. */
   readonly status?: number
   /** Bounds for the time of the last request, or of discovery for an address never requested. Both ends are inclusive. */

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
+import { labelOfCode } from '../../core/address-labels.ts'
 import { PharosError } from '../../core/errors.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { writeDuration } from '../../core/text/duration.ts'
@@ -145,7 +146,7 @@ function runRow(run: RunFacts, now: number): Row {
     cells: [
       html`<a class="mono" href="${runHref(id)}" data-field="id" data-base="/analysis/" data-end="/ssr" data-cut="8">${id.slice(0, 8)}</a>`,
       writePill(status, 'status'),
-      html`<span data-field="stage">${stage}</span>`,
+      html`<span data-field="stage">${labelOfCode(stage)}</span>`,
       writeMoment(startedAt, 'startedAt'),
       html`<span data-field="took">${startedAt === null ? '' : writeDuration(durationOf({ startedAt, endedAt }, now))}</span>`,
       count('pages'),
@@ -227,7 +228,7 @@ function eventRow({ id, at, stage, message, details }: EventFacts): Row {
     id: String(id),
     cells: [
       writeMoment(at, 'ts'),
-      html`<span data-field="stage">${stage}</span>`,
+      html`<span data-field="stage">${labelOfCode(stage)}</span>`,
       html`${writeText(message, 'message')}${writeDetails(stage === 'done' || isProgressOnly(details) ? null : details)}`,
     ],
   }
@@ -246,7 +247,7 @@ function writeRun(run: AnalysisRun): Html {
 ${writeFacts(
   [
     ['Status', writePill(run.status, 'status')],
-    ['Stage', html`<span data-field="stage">${run.stage}</span>`],
+    ['Stage', html`<span data-field="stage">${labelOfCode(run.stage)}</span>`],
     ['Started', writeMoment(run.startedAt, 'startedAt')],
     ['Ended', writeMoment(run.endedAt, 'endedAt')],
     ['Took', html`<span data-field="took">${writeDuration(durationOf(run, Date.now()))}</span>`],

@@ -1,5 +1,13 @@
 import type { QueueFrame } from '../../library/jobs/events/frames.ts'
-import type { JobEntry, JobLog, JobNote, LogPage, NoteFilter, QueueEvent, StoredNote } from '../../library/ports/job-log.ts'
+import type {
+  JobEntry,
+  JobLog,
+  JobNote,
+  LogPage,
+  NoteFilter,
+  QueueEvent,
+  StoredNote,
+} from '../../library/ports/job-log.ts'
 import { listColumns, valuesOf } from '../common/columns.ts'
 import {
   CHANGING_JOB_COLUMNS,

@@ -1,6 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { writeNumber } from '../../../src/core/text/count.ts'
+import { writeMoment } from '../../shared/format.ts'
+import { Pill } from '../../shared/pill.tsx'
+import type { Tone } from '../../shared/tone.ts'
 import { ExternalLink, PageLink } from '../external-link.tsx'
 import { type Refusal, request, writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
@@ -19,6 +23,7 @@ interface ChangesAnswer {
   readonly from: string
   readonly to: string
   readonly crawl: { readonly startedAt: string | null } | null
+  readonly totals: Readonly<Record<string, number>>
   readonly parts: readonly {
     readonly title: string
     readonly entries: readonly ChangeEntry[]
@@ -27,24 +32,34 @@ interface ChangesAnswer {
   readonly notices: readonly string[]
 }
 
+/** The limit of changes of a kind that the API accepts. */
+const MAX_LISTED = '500'
+
+/** The kinds of changes in words, and their tones. */
+const KIND_WORDS: Readonly<Record<string, string>> = { text: 'changed texts', changed: 'changed signatures' }
+const TONES: Readonly<Record<string, Tone>> = { removed: 'bad', deprecated: 'warn', renamed: 'warn', added: 'good' }
+
+/** The classes of added and removed lines. */
+const LINE_CLASSES: Readonly<Record<string, string>> = { '+': 'line-added', '-': 'line-removed' }
+
 /** What changed between two versions of a source, or in its last crawl. */
 export function Changes(): JSX.Element {
   const { query } = route.value
-  const [source, from, to] = ['source', 'from', 'to'].map((name) => query.get(name) ?? '')
+  const [source, from, to, limit] = ['source', 'from', 'to', 'limit'].map((name) => query.get(name) ?? '')
   const answer = useSignal<ChangesAnswer | null>(null)
   const refusal = useSignal<Refusal | null>(null)
   useEffect(() => {
     if (source === '') return
     const stop = new AbortController()
     answer.value = null
-    const parameters = writeQuery({ source: source || null, from: from || null, to: to || null })
+    const parameters = writeQuery({ source: source || null, from: from || null, to: to || null, limit: limit || null })
     void request<ChangesAnswer>(`/api/changes${parameters}`, { signal: stop.signal }).then((found) => {
       if (stop.signal.aborted) return
       answer.value = 'value' in found ? found.value : null
       refusal.value = 'refusal' in found ? found.refusal : null
     })
     return () => stop.abort()
-  }, [source, from, to])
+  }, [source, from, to, limit])
   if (source === '') return <NoSource />
   return (
     <>
@@ -103,13 +118,21 @@ function Versions({ from, to }: { readonly from: string; readonly to: string }):
   )
 }
 
-function Comparison({ answer: { from, to, crawl, parts, notices } }: { readonly answer: ChangesAnswer }): JSX.Element {
+function Comparison({ answer }: { readonly answer: ChangesAnswer }): JSX.Element {
+  const { from, to, crawl, parts, notices, totals } = answer
   const compared = crawl === null ? `${from} → ${to}` : `Last crawl of ${to}`
+  const startedAt = Date.parse(crawl?.startedAt ?? '')
   return (
     <>
-      <p class="quiet small" aria-live="polite">
-        {compared}
-        {parts.length === 0 ? ': nothing changed' : ''}
+      <p class="result-facts small" aria-live="polite">
+        <span class="quiet">
+          {compared}
+          {Number.isNaN(startedAt) ? '' : `, ${writeMoment(startedAt)}`}
+        </span>
+        {parts.length === 0 ? <span>Nothing changed.</span> : null}
+        {Object.entries(totals).map(([kind, total]) => (
+          <Pill key={kind} word={`${writeNumber(total)} ${KIND_WORDS[kind] ?? kind}`} tone={TONES[kind] ?? 'info'} />
+        ))}
       </p>
       {notices.map((notice) => (
         <p class="quiet small" key={notice}>
@@ -124,7 +147,13 @@ function Comparison({ answer: { from, to, crawl, parts, notices } }: { readonly 
               <Entry key={entry.title + entry.url} entry={entry} />
             ))}
           </ul>
-          {more === null ? null : <p class="quiet small">{more}</p>}
+          {more === null ? null : (
+            <p class="small">
+              <button type="button" class="link" onClick={() => replaceQuery({ limit: MAX_LISTED })}>
+                Show {more.replace(/^and /, '')}
+              </button>
+            </p>
+          )}
         </section>
       ))}
     </>
@@ -140,7 +169,13 @@ function Entry({ entry: { title, url, sourceId, lines } }: { readonly entry: Cha
       ) : (
         <PageLink url={url} source={sourceId} class="cut small" />
       )}
-      {lines.length === 0 ? null : <pre class="small">{lines.join('\n')}</pre>}
+      {lines.length === 0 ? null : (
+        <pre class="small">
+          {lines.map((line, i) => (
+            <span key={i} class={LINE_CLASSES[line.charAt(0)] ?? ''}>{`${line}\n`}</span>
+          ))}
+        </pre>
+      )}
     </li>
   )
 }

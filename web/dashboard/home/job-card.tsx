@@ -142,8 +142,8 @@ function JobFigures({ job }: { readonly job: LiveJob }): JSX.Element {
   const figures: readonly (readonly [label: string, value: string, tone?: string])[] = [
     ['pages / s', writeRate(progress?.paused ? 0 : job.rates.readCurrent(now.value)), 'lead'],
     ['visited', writeNumber(progress?.visited ?? 0)],
-    ['saved', writeNumber(progress?.saved ?? 0)],
-    ...(isElsewhere ? [] : [['unchanged', writeNumber(progress?.unchanged ?? 0)] as const]),
+    ['new or changed', writeNumber(progress?.saved ?? 0)],
+    ['unchanged', writeNumber(progress?.unchanged ?? 0)],
     ['errors', writeNumber(progress?.errors ?? 0), progress !== null && progress.errors > 0 ? 'bad' : ''],
     ['in queue', writeNumber(progress?.queueSize ?? 0)],
     ...(isElsewhere ? [] : [['downloaded', writeBytes(progress?.bytes ?? 0)] as const]),

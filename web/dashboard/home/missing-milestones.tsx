@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { writeNoteTitle } from '../../../src/core/note-title.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { MilestonesMet } from '../api.ts'
 import { request, writeQuery } from '../request.ts'
@@ -34,7 +35,7 @@ export function MissingMilestones({ host, onForce }: MissingMilestonesInput): JS
           const isMet = met.value.includes(kind)
           return (
             <li key={kind}>
-              <Pill word={isMet ? 'reached' : 'not yet'} tone={isMet ? 'good' : 'warn'} /> <b>{kind}</b>
+              <Pill word={isMet ? 'reached' : 'not yet'} tone={isMet ? 'good' : 'warn'} /> <b>{writeNoteTitle(kind)}</b>
               <span class="quiet">: {words}</span>
             </li>
           )

@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { labelOfCode } from '../../../src/core/address-labels.ts'
 import { REACHES } from '../../../src/core/url/scope.ts'
 import type { CrawlTypeItem, CrawlTypeList } from '../api.ts'
 import { ErrorId } from '../error-id.tsx'
@@ -222,7 +223,7 @@ function TypeField({
         <select {...props} value={fields.value.crawlType} onInput={(event) => choose(event.currentTarget.value)}>
           {types.value.map(({ name }) => (
             <option key={name} value={name}>
-              {name}
+              {labelOfCode(name)}
             </option>
           ))}
         </select>

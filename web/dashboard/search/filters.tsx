@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { KINDS } from '../../../src/core/model.ts'
 import { CONTENT_TYPES } from '../../../src/core/retrieval/content-type.ts'
+import { nameOfKind } from '../../shared/kind-name.ts'
 import { writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
@@ -69,7 +70,7 @@ export function SearchFilters(): JSX.Element {
                   <option value="">{empty}</option>
                   {withChosen(choices, query.get(name)).map((choice) => (
                     <option key={choice} value={choice}>
-                      {choice}
+                      {name === 'kind' ? nameOfKind(choice) : choice}
                     </option>
                   ))}
                 </select>

@@ -5,6 +5,7 @@ import { countOf } from '../../../src/core/text/count.ts'
 import { writeReaderUrl } from '../../../src/core/url/reader-url.ts'
 import { isWebPageUrl } from '../../../src/core/url/tree-url.ts'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
+import { nameOfKind } from '../../shared/kind-name.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
 import type { PassageItem } from '../api.ts'
 import { now } from '../clock.ts'
@@ -44,7 +45,7 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
         {passage.checkedAt === passage.changedAt ? null : <Moment label="checked" at={passage.checkedAt} />}
         <Moment label="changed" at={passage.changedAt} />
         <span>{countOf(tokens, 'token')}</span>
-        {kind === 'markdown' ? null : <span>{kind.replace('java_script', 'JavaScript')}</span>}
+        {kind === 'markdown' ? null : <span>{nameOfKind(kind)}</span>}
         {isWebPageUrl(original) ? <ExternalLink url={original} words="original page" /> : null}
         <CopyButtons forms={writeForms(passage)} />
         {explain === undefined ? null : (
@@ -113,7 +114,10 @@ function findBestTop(box: HTMLElement): number {
   const { top } = box.getBoundingClientRect()
   const topOf = (element: Element) => element.getBoundingClientRect().top - top + box.scrollTop
   const marks = [...box.querySelectorAll('mark')].slice(0, MAX_MARKS).map((mark) => {
-    const [line, block] = [topOf(mark), topOf(mark.closest('p, li, tr, h3, h4, h5, h6, pre') ?? mark)]
+    const around = mark.closest('p, li, tr, h3, h4, h5, h6, pre') ?? mark
+    // The box of a word is lower than its line, whose top would be cut otherwise.
+    const halfLeading = (parseFloat(getComputedStyle(around).lineHeight) - mark.getBoundingClientRect().height) / 2
+    const [line, block] = [Math.floor(topOf(mark) - Math.max(0, halfLeading || 0)), Math.floor(topOf(around))]
     // A block that begins far above, such as code, would hide its match again.
     return { word: (mark.textContent ?? '').toLowerCase(), line, start: line - block > FADE ? line : block }
   })

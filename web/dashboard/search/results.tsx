@@ -149,7 +149,7 @@ function Mentions({ mentions }: { readonly mentions: readonly MentionItem[] }): 
             <PageLink
               url={url}
               source={sourceId}
-              words={[title, ...headingPath.slice(-1)].filter(Boolean).join(' › ')}
+              words={[...new Set([title, ...headingPath.slice(-1)])].filter(Boolean).join(' › ')}
               class="hit"
             />
             <span class="quiet small"> {source}</span>

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact'
+import { labelOfCode } from '../../../src/core/address-labels.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import type { Balance } from '../api.ts'
-import { GROUP_WORDS, GROUPS, readCoverage, type Segment, sumOf, writeReason } from './coverage.ts'
+import { GROUP_WORDS, GROUPS, readCoverage, type Segment, sumOf } from './coverage.ts'
 
 /** The counts that a bar shows. */
 interface BarInput {
@@ -80,7 +81,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
       <div class="coverage-bar">
         {segments.map((segment, i) => {
           const { state, group, reason, count } = segment
-          const label = `${reason === '' ? GROUP_WORDS[group] : `${GROUP_WORDS[group]}: ${writeReason(reason)}`}, ${share(count, total)}`
+          const label = `${reason === '' ? GROUP_WORDS[group] : `${GROUP_WORDS[group]}: ${labelOfCode(reason)}`}, ${share(count, total)}`
           return (
             <button
               key={`${state}/${reason}`}
@@ -105,18 +106,16 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
               count={sumOf(own)}
               isOn={isChosen({ state, reason: '' })}
               total={total}
-              // A filter by state would also include what other groups of it count, or the links that lead out of the scope.
+              // A filter by state would also include what other groups of it count.
               onClick={
-                state === 'skipped' && (hasUnread || outOfScope.length > 0)
-                  ? undefined
-                  : () => toggle(state, '', isChosen({ state, reason: '' }))
+                state === 'skipped' && hasUnread ? undefined : () => toggle(state, '', isChosen({ state, reason: '' }))
               }
             />
             {segments.map((segment, i) =>
               segment.group !== group || segment.reason === '' ? null : (
                 <LegendButton
                   key={segment.reason}
-                  label={writeReason(segment.reason)}
+                  label={labelOfCode(segment.reason)}
                   group={group}
                   shade={shadeOf(segments, i)}
                   count={segment.count}
@@ -137,7 +136,7 @@ export function Coverage({ balance, reasons, chosen, onChoose }: CoverageInput):
             {outOfScope.map((segment) => (
               <LegendButton
                 key={segment.reason}
-                label={writeReason(segment.reason)}
+                label={labelOfCode(segment.reason)}
                 count={segment.count}
                 isOn={isChosen(segment)}
                 onClick={() => toggle(segment.state, segment.reason, isChosen(segment))}

@@ -1,4 +1,4 @@
-import { STATE_LABELS } from '../../../src/core/address-labels.ts'
+import { OUT_OF_SCOPE_REASONS, STATE_LABELS } from '../../../src/core/address-labels.ts'
 import type { Balance } from '../api.ts'
 
 /** Addresses that share a state and a reason. */
@@ -10,9 +10,6 @@ export interface Segment {
   readonly reason: string
   readonly count: number
 }
-
-/** Reasons of links that lead out of the scope; a page can have any number of them. */
-const OUT_OF_SCOPE_REASONS: readonly string[] = ['off-site', 'out-of-scope', 'scheme']
 
 /** The addresses of a source in its scope, and the links that lead out of it. */
 export interface Coverage {
@@ -65,20 +62,6 @@ function listSegments(balance: Balance, reasons: Readonly<Record<string, number>
     return withoutReason > 0 ? [...known, { state, group: state, reason: '', count: withoutReason }] : known
   })
   return segments.sort((a, b) => GROUPS.indexOf(a.group) - GROUPS.indexOf(b.group))
-}
-
-/** Words for reasons whose names say too little. */
-const REASON_WORDS: Readonly<Record<string, string>> = {
-  'page-cap': 'page limit',
-  'max-depth': 'depth limit',
-  'off-site': 'other sites',
-  'http-server-error': 'server error',
-  'http-client-error': 'request refused',
-}
-
-/** `robots-disallow` → `robots disallow`. */
-export function writeReason(reason: string): string {
-  return REASON_WORDS[reason] ?? reason.replaceAll('-', ' ')
 }
 
 /** The number of addresses that match a state and a reason; an empty value matches any. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { OUT_OF_SCOPE_REASONS } from '../../../src/core/address-labels.ts'
 import { countOf, writePercent } from '../../../src/core/text/count.ts'
 import { writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
@@ -104,6 +105,11 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
     (key) => query.get(key) ?? '',
   ) as [string, string, string, string]
   const at = lastCrawledAt === null ? null : Date.parse(lastCrawledAt)
+  const outsideCount = sumOf(readCoverage(balance, reasons).outOfScope)
+  // A page can have any number of such links, so they are listed on demand.
+  const hasOutside = query.has('outside') || OUT_OF_SCOPE_REASONS.includes(reason)
+  const isWithoutOutside = !hasOutside && reason === '' && (state === '' || state === 'skipped')
+  const count = countOfFilter(balance, reasons, { state, reason }) - (isWithoutOutside ? outsideCount : 0)
   return (
     <>
       <p class="crumbs">
@@ -160,16 +166,14 @@ function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly
       {kind === 'site' ? <SiteFindings host={new URL(url).host} variant="panel" /> : null}
       <section aria-label="Addresses" class={explained === '' ? 'split' : 'split open'}>
         <div class="split-main">
-          <UrlFilters reasons={reasons} state={state} reason={reason} text={text} />
+          <UrlFilters {...{ reasons, state, reason, text, outsideCount, hasOutside }} />
           <UrlTable
             // Reloads the rows only when a crawl ends, because rows that move are hard to read.
             key={endedCount.value}
             source={id}
             // While a crawl runs, the counts change, so they are not used.
-            count={text !== '' || item.isRunning ? null : countOfFilter(balance, reasons, { state, reason })}
-            outsideCount={
-              state === '' && reason === '' && text === '' ? sumOf(readCoverage(balance, reasons).outOfScope) : 0
-            }
+            count={text !== '' || item.isRunning ? null : count}
+            hasOutside={hasOutside}
             shorten={(address) => shorten(item, address)}
             state={state}
             reason={reason}

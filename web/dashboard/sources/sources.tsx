@@ -61,7 +61,7 @@ export function Sources(): JSX.Element {
         </p>
       ) : null}
       {sources.value === null || sources.value.length === 0 ? null : (
-        <div class="box">
+        <div class="box dense">
           <table class="cards">
             <thead>
               <tr>

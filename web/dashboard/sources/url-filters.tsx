@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { STATE_LABELS } from '../../../src/core/address-labels.ts'
+import { labelOfCode, STATE_LABELS } from '../../../src/core/address-labels.ts'
+import { countOf } from '../../../src/core/text/count.ts'
 import { replaceQuery } from '../route.ts'
-import { STATES, writeReason } from './coverage.ts'
+import { STATES } from './coverage.ts'
 
 /** Debounce delay for typing. */
 const DEBOUNCE_MS = 250
@@ -14,10 +15,13 @@ interface FiltersInput {
   readonly state: string
   readonly reason: string
   readonly text: string
+  /** The number of links that lead out of the scope, and whether they are listed. */
+  readonly outsideCount: number
+  readonly hasOutside: boolean
 }
 
 /** Filters the addresses. The address of the page keeps the selection. */
-export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.Element {
+export function UrlFilters({ reasons, state, reason, text, outsideCount, hasOutside }: FiltersInput): JSX.Element {
   const typed = useSignal(text)
   const timer = useRef(0)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -45,7 +49,7 @@ export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.
           <option value="">any</option>
           {choices.map((name) => (
             <option key={name} value={name}>
-              {writeReason(name)}
+              {labelOfCode(name)}
             </option>
           ))}
         </select>
@@ -64,6 +68,16 @@ export function UrlFilters({ reasons, state, reason, text }: FiltersInput): JSX.
           }}
         />
       </label>
+      {outsideCount === 0 ? null : (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={hasOutside}
+            onInput={(event) => replaceQuery({ outside: event.currentTarget.checked ? '1' : '' })}
+          />
+          {countOf(outsideCount, 'link')} out of the scope
+        </label>
+      )}
     </form>
   )
 }

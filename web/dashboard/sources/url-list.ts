@@ -8,6 +8,8 @@ export interface UrlFilter {
   readonly state: string
   readonly reason: string
   readonly text: string
+  /** Whether links that lead out of the scope are listed. */
+  readonly hasOutside: boolean
 }
 
 /** A list of addresses that is loaded as the user scrolls. */
@@ -74,9 +76,16 @@ export function createUrlList(filter: UrlFilter, count: number | null): UrlList 
     isLoading.value = true
     for (let next = chooseNext(); next !== undefined; next = chooseNext()) {
       const { side, rows } = next
-      const { text, ...others } = filter
+      const { text, hasOutside, ...others } = filter
       const limit = rows > PAGE_SIZE ? LARGE_PAGE_SIZE : PAGE_SIZE
-      const query = writeQuery({ ...others, q: text, order: side.order, limit, cursor: side.cursor })
+      const query = writeQuery({
+        ...others,
+        q: text,
+        inScope: hasOutside ? null : 1,
+        order: side.order,
+        limit,
+        cursor: side.cursor,
+      })
       const answer = await request<UrlPage>(`/api/urls${query}`, { signal: abort.signal })
       if (abort.signal.aborted) return
       if ('refusal' in answer) {

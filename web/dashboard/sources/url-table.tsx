@@ -1,15 +1,15 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import { STATE_LABELS } from '../../../src/core/address-labels.ts'
+import { labelOfCode, STATE_LABELS } from '../../../src/core/address-labels.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import { CutMiddle } from '../../shared/cut-middle.tsx'
 import { writeAgo, writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
 import type { UrlItem } from '../api.ts'
 import { now } from '../clock.ts'
 import { connection } from '../live.ts'
-import { writeReason } from './coverage.ts'
 import { createUrlList, type UrlFilter } from './url-list.ts'
 
 /** All rows have the same height, so that rows out of view need no measuring. Must match the style sheet. */
@@ -25,8 +25,6 @@ const MAX_ROWS = 400_000
 interface UrlTableInput extends UrlFilter {
   /** The number of rows; null if unknown. */
   readonly count: number | null
-  /** How many of the rows are links that lead out of the scope. */
-  readonly outsideCount: number
   /** Formats an address for display. */
   readonly shorten: (url: string) => string
   readonly chosen: string
@@ -34,16 +32,12 @@ interface UrlTableInput extends UrlFilter {
 }
 
 /** The addresses of a source. Only the visible rows are in the DOM, so the list can have any length. */
-export function UrlTable({
-  count: known,
-  outsideCount,
-  shorten,
-  chosen,
-  onChoose,
-  ...filter
-}: UrlTableInput): JSX.Element {
-  const { source, state, reason, text } = filter
-  const list = useMemo(() => createUrlList({ source, state, reason, text }, known), [source, state, reason, text])
+export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }: UrlTableInput): JSX.Element {
+  const { source, state, reason, text, hasOutside } = filter
+  const list = useMemo(
+    () => createUrlList({ source, state, reason, text, hasOutside }, known),
+    [source, state, reason, text, hasOutside],
+  )
   const box = useRef<HTMLDivElement>(null)
   const scroll = useSignal({ top: 0, height: 600 })
   const active = useSignal(-1)
@@ -107,7 +101,7 @@ export function UrlTable({
         {list.refusal.value !== null ? (
           <span class="field-problem">{list.refusal.value.message}</span>
         ) : (
-          `${countOf(list.total.value, 'address')}${outsideCount > 0 ? `, ${writeNumber(outsideCount)} of them outside the scope` : ''}${list.isLoading.value ? ', loading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeNumber(MAX_ROWS)} are shown` : ''}`
+          `${countOf(list.total.value, 'address')}${list.isLoading.value ? ', loading' : ''}${list.total.value > MAX_ROWS ? `; the first ${writeNumber(MAX_ROWS)} are shown` : ''}`
         )}
       </p>
       {hasNoMatch ? (
@@ -219,16 +213,16 @@ function UrlRow({ index, item, shorten, isActive, isChosen, onChoose }: UrlRowIn
   return (
     <tr class={`url-row ${isActive ? 'active' : ''} ${isChosen ? 'chosen' : ''}`} aria-rowindex={index + 2}>
       <td class="col-state">
-        <Pill word={reason === null ? STATE_LABELS[state] : writeReason(reason)} tone={TONES[state] ?? 'quiet'} />
+        <Pill word={reason === null ? STATE_LABELS[state] : labelOfCode(reason)} tone={TONES[state] ?? 'quiet'} />
       </td>
       <td>
         <button
           type="button"
-          class="row-button cut"
+          class="row-button"
           title={title === null ? url : `${title}\n${url}`}
           onClick={() => onChoose(url)}
         >
-          {shorten(url)}
+          <CutMiddle text={shorten(url)} />
         </button>
       </td>
       <td class="col-status number">{status ?? ''}</td>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Kind } from '../../../src/core/model.ts'
-import { nameOfKind } from '../parts/kind-name.ts'
+import { nameOfKind } from '../../shared/kind-name.ts'
 import { replaceQuery } from '../route.ts'
 import { FILTERS } from './query-results.ts'
 

@@ -1,3 +1,4 @@
+import { OUT_OF_SCOPE_REASONS } from '../../../core/address-labels.ts'
 import { LEDGER_STATES, type LedgerState } from '../../../crawl/ledger-reasons.ts'
 import type { AddressConditions, AddressEntry, AddressQuery, HostSummary } from '../../../library/ports/addresses.ts'
 import { selectColumns } from '../columns.ts'
@@ -56,6 +57,9 @@ export function toHostParameters(host: string): { name: string; below: string } 
   const name = host.toLowerCase()
   return { name, below: `.${name}` }
 }
+
+/** SQL condition for rows that are no links out of the scope of their source. */
+export const IS_IN_SCOPE: string = `(l.reason IS NULL OR l.reason NOT IN (${OUT_OF_SCOPE_REASONS.map((reason) => `'${reason}'`).join(', ')}))`
 
 /** Whether the ledger keeps a counter for this filter, so that no rows need to be scanned. */
 export function hasCounter(filter: AddressConditions): boolean {

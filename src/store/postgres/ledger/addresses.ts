@@ -14,6 +14,7 @@ import {
   HOST_ROWS,
   type HostColumns,
   hasCounter,
+  IS_IN_SCOPE,
   type Lane,
   MAX_HOST_LANES,
   type Order,
@@ -194,6 +195,7 @@ const KINDS = PAGE_CLASSES.map((kind) => `'${kind}'`).join(', ')
 const TESTS: Readonly<Partial<Record<keyof AddressConditions, string>>> = {
   state: 'l.state = ?',
   reason: 'l.reason = ?',
+  isInScope: IS_IN_SCOPE,
   status: 'l.status = ?',
   minWordCount: 'l.page_hash IS NOT NULL AND l.words >= ?',
   classification: `${HAS_CLASS} = ?)`,

@@ -15,6 +15,7 @@ import {
   HOST_ROWS,
   type HostColumns,
   hasCounter,
+  IS_IN_SCOPE,
   type Lane,
   MAX_HOST_LANES,
   type Order,
@@ -50,6 +51,7 @@ function hasClass(which: string): string {
 const TESTS: Readonly<Partial<Record<keyof AddressConditions, string>>> = {
   state: 'l.state = @state',
   reason: 'l.reason = @reason',
+  isInScope: IS_IN_SCOPE,
   status: 'l.status = @status',
   minWordCount: 'l.page_hash IS NOT NULL AND l.words >= @minWordCount',
   classification: hasClass('= @classification'),

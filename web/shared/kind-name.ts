@@ -1,4 +1,4 @@
-import type { Kind } from '../../../src/core/model.ts'
+import type { Kind } from '../../src/core/model.ts'
 
 /** Labels of kinds; all others are their capitalised name. */
 const NAMES: Readonly<Partial<Record<string, string>>> = {
