@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { writeReaderUrl } from '../../src/core/url/reader-url.ts'
 import { isWebPageUrl } from '../../src/core/url/tree-url.ts'
+import { CutMiddle } from '../shared/cut-middle.tsx'
 
 /** A link to a page, with its text and style. */
 interface ExternalLinkInput {
@@ -24,7 +25,7 @@ export function ExternalLink({ url, words = '', class: className = '' }: Externa
   )
 }
 
-/** Links to a stored page in the reader. */
+/** Links to a stored page in the reader; without words by its address, in one line. */
 export function PageLink({
   url,
   source,
@@ -33,7 +34,7 @@ export function PageLink({
 }: ExternalLinkInput & { readonly source: string }): JSX.Element {
   return (
     <a class={className} href={writeReaderUrl({ sourceId: source, url })} title={url}>
-      {words === '' ? url : words}
+      {words === '' ? <CutMiddle text={url} /> : words}
     </a>
   )
 }

@@ -146,7 +146,7 @@ export function writeSentence(message: string): string {
 /** A column of a table. */
 export interface Column {
   readonly label: string
-  /** The style of its cells: `number`, `time`, `word`, `address`, `wide`. */
+  /** The style of its cells: `number`, `time`, `word`, `address`, `wide`, and `minor` for what a phone does not show. */
   readonly look?: string
 }
 

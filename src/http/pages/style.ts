@@ -93,7 +93,7 @@ nav.panel .outline { display: flex; flex-wrap: wrap; gap: 0 var(--space-4); padd
   [role="table"] td.address { flex-basis: 100%; order: -1; }
   [role="table"] td.wide { flex-basis: 100%; order: 1; }
   td[data-label]:not(.address, .wide, :has(> .pill:only-child))::before { content: attr(data-label) " "; color: var(--text-2); }
-  [role="table"] td:is(:empty, :has(> :only-child:empty)) { display: none; }
+  [role="table"] td:is(.minor, :empty, :has(> :only-child:empty)) { display: none; }
 }
 @media print { .top, .sub, .filters, .pager { display: none; } }
 `

@@ -167,7 +167,7 @@ function Entry({ entry: { title, url, sourceId, lines } }: { readonly entry: Cha
       {sourceId === null ? (
         <ExternalLink url={url} class="cut small" />
       ) : (
-        <PageLink url={url} source={sourceId} class="cut small" />
+        <PageLink url={url} source={sourceId} class="small" />
       )}
       {lines.length === 0 ? null : (
         <pre class="small">

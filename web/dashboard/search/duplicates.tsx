@@ -93,7 +93,7 @@ function Group({ group: { count, pages } }: { readonly group: DuplicateGroup }):
       <ul>
         {pages.map(({ url, source, sourceId, language }) => (
           <li key={sourceId + url}>
-            <PageLink url={url} source={sourceId} class="cut" />
+            <PageLink url={url} source={sourceId} />
             <span class="quiet small">
               {' '}
               <a href={`#/sources/${encodeURIComponent(sourceId)}`}>{source}</a>
