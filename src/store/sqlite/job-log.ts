@@ -98,10 +98,7 @@ export function createJobLog(db: Database, write: Write): JobLog {
         if (found === undefined) return
         update.run(...valuesOf(CHANGING_JOB_COLUMNS, toColumns({ ...toEntry(found), ...change })), id)
       }),
-    find: async (id) => {
-      const found = selectJob.get(id)
-      return found === undefined ? others.find(id) : toEntry(found)
-    },
+    find: async (id) => selectJob.all(id).map(toEntry)[0] ?? others.find(id),
     list: async (limit) => ({
       total: (countJobs.get() ?? 0) + others.count(),
       items: mergeEntries(selectJobs.all(limit).map(toEntry), others.list(limit), limit),
