@@ -155,7 +155,7 @@ describe('embed', () => {
     const { status, stderr } = await pharos(['embed', 'run'], { PHAROS_EMBED_BATCH: '1' })
     expect(status).toBe(3)
     expect(stderr).toMatch(
-      /^embedded [1-9]\d* of 11 chunks before the failure; these are kept\npharos: .+ no key was sent/,
+      /^embedding 11 chunks for search by meaning\nembedded [1-9]\d* of 11 chunks before the failure; these are kept\npharos: .+ no key was sent/,
     )
   })
 

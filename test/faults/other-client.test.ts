@@ -23,7 +23,7 @@ import { type Outcome, PROGRAM, ProgramSandbox } from '../e2e/program.ts'
 import { startServer, until } from '../e2e/server.ts'
 import { addSourceTo } from '../embed/filled-store.ts'
 import { findLostLock, OtherClient } from './other-client.ts'
-import { mountSmallDisk, unmountDisks } from './small-disk.ts'
+import { type Disk, mountSmallDisk, unmountDisks } from './small-disk.ts'
 
 const PAGES = 4
 
@@ -84,6 +84,10 @@ async function expectPages(path: string, count: number): Promise<void> {
   expect(await client.check(path)).toBe('ok')
   const { stdout } = await sandbox.runInProcess(['stats', '--json', '--library', path])
   expect(JSON.parse(stdout)).toMatchObject({ pages: count })
+}
+
+function post(body: unknown): RequestInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 function startMcp(path: string): { readonly mcp: Client; readonly transport: StdioClientTransport } {
@@ -200,24 +204,86 @@ describe.each(Object.entries(COMMANDS))('%s', (_name, [added, use]) => {
   })
 })
 
-test('a server keeps its lock when the disk is full and writes fail', async () => {
+/** What each command does on a disk that is full for a while, and how many pages it adds. */
+const ON_FULL_DISK: Readonly<Record<string, readonly [number, (disk: Disk) => Promise<void>]>> = {
+  serve: [
+    PAGES,
+    async (disk) => {
+      const flags = ['--quiet', '--allow-private', '--library', disk.path]
+      const server = await startServer(sandbox, flags, { PHAROS_FULL_DISK_TIME: '1s' })
+      closeLater(() => killLeftover(server.pid))
+      disk.fill()
+      await server.ask('/api/search?q=lamp')
+      expect((await server.ask('/api/sources', post({ url: `${site.origin}/docs/` }))).status).toBe(503)
+      await look(disk.path, server.pid)
+      disk.free()
+      const { jobId } = await server.post('/api/crawl', { startUrl: `${site.origin}/docs/` })
+      const readStatus = () => server.get(`/api/crawls/${jobId}`)
+      await until(readStatus, ({ status }) => status !== 'queued' && status !== 'running')
+      await look(disk.path, server.pid)
+      server.kill('SIGTERM')
+      await server.ended
+    },
+  ],
+  mcp: [
+    PAGES,
+    async (disk) => {
+      const { mcp, transport } = startMcp(disk.path)
+      await mcp.connect(transport)
+      closeLater(() => mcp.close())
+      await mcp.callTool({ name: 'list_sources', arguments: {} })
+      disk.fill()
+      const add = () => mcp.callTool({ name: 'add_source', arguments: { url: `${site.origin}/docs/`, name: 'docs' } })
+      expect(await add()).toMatchObject({ isError: true })
+      await look(disk.path, transport.pid ?? 0)
+      disk.free()
+      await add()
+      const readStatus = () => mcp.callTool({ name: 'crawl_status', arguments: { source: 'docs' } })
+      await until(readStatus, (answer) => JSON.stringify(answer).includes('"isRunning":false'))
+      await look(disk.path, transport.pid ?? 0)
+      await mcp.close()
+    },
+  ],
+  watch: [
+    2,
+    async (disk) => {
+      const args = [PROGRAM, 'watch', 'docs', '--json', '--library', disk.path]
+      const { child, ended } = sandbox.start(process.execPath, args, {})
+      closeLater(() => killLeftover(child.pid ?? 0))
+      let printed = ''
+      child.stdout.on('data', (text: string) => {
+        printed += text
+      })
+      await expect.poll(() => printed).toContain('caught-up')
+      disk.fill()
+      sandbox.write({ 'docs/oil.md': '# Oil\n\nFill the reservoir.\n' })
+      for (let i = 0; i < 20; i++) await look(disk.path, child.pid)
+      disk.free()
+      await expect.poll(() => printed).toContain('oil.md')
+      await look(disk.path, child.pid)
+      child.kill('SIGINT')
+      await ended
+    },
+  ],
+  add: [
+    PAGES,
+    async (disk) => {
+      site.delayMs = 20
+      const adding = sandbox.runInProcess(['add', `${site.origin}/docs/`, '--allow-private', '--library', disk.path])
+      const looking = lookWhile(disk.path, adding)
+      await expect.poll(() => site.requests.length).toBeGreaterThan(2)
+      disk.fill()
+      for (let i = 0; i < 20; i++) await client.read(disk.path)
+      disk.free()
+      await looking
+    },
+  ],
+}
+
+test.each(Object.entries(ON_FULL_DISK))('%s keeps its lock while the disk is full', async (_name, [added, use]) => {
   const disk = mountSmallDisk(16)
-  const server = await startServer(sandbox, ['--quiet', '--allow-private', '--library', disk.path], {
-    PHAROS_FULL_DISK_TIME: '1s',
-  })
-  closeLater(() => killLeftover(server.pid))
-  disk.fill()
-  await server.ask('/api/search?q=lamp')
-  await server.ask('/api/crawl', { method: 'POST', body: JSON.stringify({ startUrl: `${site.origin}/docs/` }) })
-  await look(disk.path, server.pid)
-  disk.free()
-  const { jobId } = await server.post('/api/crawl', { startUrl: `${site.origin}/docs/` })
-  const readStatus = () => server.get(`/api/crawls/${jobId}`)
-  await until(readStatus, ({ status }) => status !== 'queued' && status !== 'running')
-  await look(disk.path, server.pid)
-  server.kill('SIGTERM')
-  await server.ended
-  await expectPages(disk.path, PAGES)
+  await use(disk)
+  await expectPages(disk.path, added)
 })
 
 /** Everything that looks at a library file. */

@@ -1,4 +1,4 @@
-import { openForInspection } from '../database/database.ts'
+import { inspect } from '../database/database.ts'
 
 /**
  * Locations of libraries whose copy into this file is active or was interrupted. The file is only read; a locked or unreadable file gives
@@ -6,13 +6,8 @@ import { openForInspection } from '../database/database.ts'
  */
 export function listUnfinishedCopies(path: string): string[] {
   try {
-    const db = openForInspection(path)
-    try {
-      const select = `SELECT plan ->> 'place' FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
-      return db.prepare<[], string>(select).pluck().all()
-    } finally {
-      db.close()
-    }
+    const select = `SELECT plan ->> 'place' FROM arrivals WHERE ended_at IS NULL ORDER BY began_at`
+    return inspect(path, (db) => db.prepare<[], string>(select).pluck().all())
   } catch {
     return []
   }

@@ -122,7 +122,10 @@ function copyInto(folder: string, path: string, suffixes: readonly string[]): Ex
   try {
     const existing = suffixes.filter((suffix) => existsSync(path + suffix))
     const pairs = JSON.stringify(existing.map((suffix) => [path + suffix, copy + suffix]))
-    const failure = execFileSync(process.execPath, ['--eval', COPY_PROGRAM, '--', pairs], { encoding: 'utf8' })
+    const failure = execFileSync(process.execPath, ['--eval', COPY_PROGRAM, '--', pairs], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
     if (failure !== '') throw Object.assign(new Error(failure), { code: failure })
     return { type: 'made', path: copy, remove }
   } catch (error) {

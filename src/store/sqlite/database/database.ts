@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { messageOf, PharosError } from '../../../core/errors.ts'
@@ -48,62 +48,58 @@ function connect(path: string, options: Sqlite.Options = {}): Database {
 }
 
 /** Opens any SQLite file for inspection; never writes to it. */
-export function openForInspection(path: string, timeout: number = OPENING_TIMEOUT_MS): Database {
+function openForInspection(path: string, timeout: number = OPENING_TIMEOUT_MS): Database {
   // A writable connection would move a log into the file on closing, a read-only one would leave an empty log behind.
-  return connect(path, { readonly: existsSync(`${path}-wal`), fileMustExist: true, timeout })
+  const hasLog = existsSync(`${existsSync(path) ? realpathSync(path) : path}-wal`)
+  return connect(path, { readonly: hasLog, fileMustExist: true, timeout })
+}
+
+/** Looks into any SQLite file, which is not changed. */
+export function inspect<T>(path: string, look: (db: Database) => T, timeout?: number): T {
+  const db = openForInspection(path, timeout)
+  try {
+    return look(db)
+  } finally {
+    db.close()
+  }
 }
 
 /** The journal mode of an SQLite file; null if it cannot be read now. */
 export function readJournalMode(path: string): string | null {
-  let db: Database | undefined
   try {
-    db = openForInspection(path, 0)
-    return String(db.pragma('journal_mode', { simple: true }))
+    return inspect(path, (db) => String(db.pragma('journal_mode', { simple: true })), 0)
   } catch {
     return null
-  } finally {
-    db?.close()
   }
 }
 
 /** The schema version of a library file, 0 if it is empty. Throws for the database of another program. */
 export function readSchemaVersion(path: string): number {
-  const db = openForInspection(path)
   try {
-    return db.transaction(() => checkVersion(db, path))()
+    return inspect(path, (db) => db.transaction(() => checkVersion(db, path))())
   } catch (error) {
     throw explainFailure(error, path)
-  } finally {
-    db.close()
   }
 }
 
-/** The first problem that SQLite finds in a library file, opened read-only; undefined when it is sound. */
+/** The first problem that SQLite finds in a library file, which is not changed; undefined when it is sound. */
 export function checkFile(path: string): string | undefined {
-  const db = openForInspection(path)
   try {
-    const found = String(db.pragma('quick_check(1)', { simple: true }))
+    const found = inspect(path, (db) => String(db.pragma('quick_check(1)', { simple: true })))
     return found === 'ok' ? undefined : found
   } catch (error) {
-    const damage = findDamage(error, path)
-    if (damage === undefined) throw error
+    if (findDamage(error, path) === undefined) throw error
     return messageOf(error)
-  } finally {
-    db.close()
   }
 }
 
 /** Whether a file is a library of any version, even a damaged one whose header is sound. */
 export function isLibrary(path: string): boolean {
-  let db: Database | undefined
   try {
-    db = openForInspection(path)
-    return isOwned(db)
+    return inspect(path, isOwned)
   } catch (error) {
     if (isDamage(error)) return false
     throw asLibraryError(error, path)
-  } finally {
-    db?.close()
   }
 }
 
