@@ -80,7 +80,7 @@ test('a folder is searched by meaning with the same vectors as in the program, a
   await readUploaded(page, sandbox.path('docs'))
   await waitForMeaningSearch(page)
   expect((await find(page, QUESTION))[0]).toBe('cars.md')
-  expect(await page.locator('.hits h3').first().textContent()).toMatch(/by meaning alone$/)
+  expect(await page.locator('.hits header').first().textContent()).toMatch(/by meaning alone$/)
   // A file without the words of the question may answer it, but "radar" is in no file.
   await find(page, 'radar for ships at night')
   expect(await page.locator('#doubt').textContent()).toMatch(/^Weak match: .*"radar"/)

@@ -158,7 +158,6 @@ function HitCard(props: { readonly id: string; readonly hit: ShownHit; readonly 
               :{startLine}-{endLine}
             </span>
           </a>
-          {missing === null ? <span class="quiet small"> by meaning alone</span> : null}
         </h3>
         {headingPath.length === 0 && symbol === null ? null : (
           <p class="heading-path quiet small">
@@ -172,6 +171,7 @@ function HitCard(props: { readonly id: string; readonly hit: ShownHit; readonly 
             )}
           </p>
         )}
+        {missing === null ? <p class="quiet small">by meaning alone</p> : null}
       </header>
       <div class={`passage-text kind-${kind}`}>
         {/* The `#` markers are removed, because the snippet is shown below its heading. */}
