@@ -196,6 +196,7 @@ describe('the import rules', () => {
 
   test('src and web follow the import rules', () => {
     expect(checkArchitecture(sources)).toEqual([])
+    expect(FILE_OPENERS.filter((file) => !sources.has(file))).toEqual([])
   })
 
   test('only the files that compose the program import src/places, and only its doors', () => {
