@@ -1,5 +1,6 @@
 import { mergeFields } from '../core/header-fields.ts'
-import { isBelowStart } from '../core/url/reach.ts'
+import { dropSlash } from '../core/url/key.ts'
+import { followRedirect } from '../core/url/reach.ts'
 import { type AddressDecision, type AddressFilter, createAddressFilter } from './addresses/address-filter.ts'
 import { ContentTraps, type PageContent } from './addresses/content-traps.ts'
 import { Spellings } from './addresses/spellings.ts'
@@ -66,6 +67,12 @@ export class Site {
     return isSpared ? { ...verdict, refusal: null } : verdict
   }
 
+  /** The address to request: earlier versions recorded addresses with parameters that only track readers. */
+  writeUrl({ key, url }: Visit): string {
+    const { stripped } = this.addressFilter.judge(url, 0)
+    return stripped !== null && this.addressFilter.keyOf(stripped) === key ? stripped : url
+  }
+
   /** Passes content to the trap detection. Second readings and listed addresses are left out: neither is evidence of a trap. */
   noteContent({ url, depth, discovery, isFinal, isConfirmation }: Visit, content: PageContent): void {
     const isEvidence = !isFinal && !isConfirmation && !isListed(discovery)
@@ -101,11 +108,8 @@ export class Site {
     const targetKey = this.addressFilter.keyOf(target)
     if (isPermanentSoFar === undefined || targetKey === undefined) return
     this.#startKeys.set(targetKey, isPermanentSoFar && isPermanent)
-    const to = new URL(target)
-    const site = new URL(this.url)
-    const isInside = isBelowStart(to, site)
-    if (to.origin === site.origin && isInside) return
-    this.#move(isInside ? new URL(site.pathname, to.origin).href : to.href, isPermanentSoFar && isPermanent)
+    const url = followRedirect(this.url, target)
+    if (url !== this.url) this.#move(url, isPermanentSoFar && isPermanent)
   }
 
   /** Records that an address responded with its own page. If it is the start that the user gave, the site is located there again. */
@@ -139,6 +143,7 @@ export class Site {
     this.addressFilter = this.#createAddressFilter()
     this.#hosts.add(new URL(url).host)
     if (isPermanent) this.#urlToStore = url
+    if (dropSlash(url) === dropSlash(this.#counts.run.siteUrl)) return
     // Pages at the old address may still exist.
     this.#counts.incomplete ??= `the site has moved from ${this.#counts.run.siteUrl} to ${url}`
   }

@@ -14,7 +14,7 @@ export interface ScopeShape {
 
 /** The schema of {@link ScopeShape}. */
 export const SCOPE: ScopeShape = {
-  allowPatterns: texts('Globs such as /docs/**,!/docs/old/**.'),
+  allowPatterns: texts('Globs: /docs/**,!/docs/old/**.'),
   blockPatterns: texts(),
   maxDepth: rare(number('Links from the start.')),
   maxPages: number(),

@@ -12,7 +12,7 @@ import { explainUrl } from '../../src/library/sources/explain.ts'
 import { createTempFolder, writeFiles } from '../trees/archive-fixture.ts'
 import { createTreeFixture } from '../trees/library-fixture.ts'
 import { createCrawlFixture, openTestLibrary, openTestSite, runCrawl, statesOf, withNames } from './crawl.ts'
-import { page, sitemap, text } from './site.ts'
+import { page, redirect, sitemap, text } from './site.ts'
 
 describe('the reach of a source', () => {
   test('is by default the folder of its start', async () => {
@@ -39,6 +39,52 @@ describe('the reach of a source', () => {
       pattern: `subpages ${new URL(site.origin).host}/docs/`,
       foundOn: `${site.origin}/docs/a`,
     })
+  })
+
+  test('is the folder of a page that it starts from, also if the server adds a slash to pages', async () => {
+    for (const start of ['/docs/getting-started', '/docs/slash']) {
+      const { crawl } = await createCrawlFixture(
+        {
+          '/docs/llms.txt': text('# Docs\n\n- [A](/docs/a)\n- [B](/docs/more/b)\n- [Blog](/blog)\n'),
+          '/docs/getting-started': page('Getting started'),
+          '/docs/slash': redirect('/docs/slash/'),
+          '/docs/slash/': page('Slash', ['/docs/slash/c']),
+          '/docs/slash/c': page('C'),
+          '/docs/a': page('A'),
+          '/docs/more/b': page('B'),
+        },
+        { start },
+      )
+      const states = statesOf(await crawl())
+      expect(states).toMatchObject({
+        '/docs/a': 'indexed',
+        '/docs/more/b': 'indexed',
+        '/blog': 'skipped out-of-scope',
+      })
+      expect(states['/docs/slash/c']).toBe(start === '/docs/slash' ? 'indexed' : undefined)
+    }
+  })
+
+  test('is the start itself if it redirects to a page below it, or is a folder of the root without its slash', async () => {
+    for (const target of ['/docs/intro', '/docs/']) {
+      const { crawl, library, source } = await createCrawlFixture(
+        {
+          '/docs': redirect(target, 302),
+          [target]: page('Intro', ['/docs/a', '/blog']),
+          '/docs/a': page('A'),
+          '/blog': page('Blog'),
+        },
+        { start: '/docs' },
+      )
+      for (const kind of ['add', 'recrawl'] as const) {
+        const crawled = await crawl({ kind })
+        expect(crawled.summary).toMatchObject({ end: 'completed', incomplete: null, failed: 0 })
+        expect(statesOf(crawled)).toMatchObject({ '/blog': 'skipped out-of-scope' })
+        expect(crawled.rows.get('/docs/a')?.hasPage).toBe(true)
+      }
+      const { refusal } = await explainUrl(library, source, '/blog')
+      expect(refusal?.reason).toBe('out-of-scope')
+    }
   })
 
   test('hostname is the whole host and no other one', async () => {
@@ -342,16 +388,16 @@ describe('queries', () => {
     ])
   })
 
-  test('parameters that may select content are fetched as written', async () => {
-    const { site, crawl } = await createCrawlFixture({
-      '/': page('Home', ['/a?id=1', '/a?id=2&utm_source=x', '/a?lang=de', '/a?B=%7e&A=1']),
+  test('parameters that may select content are fetched as written, without those that track readers', async () => {
+    const { site, crawl, library, source } = await createCrawlFixture({
+      '/': page('Home', ['/a?id=1', '/a?id=2&utm_source=x&mc_cid=y&_ga=z', '/a?sessionid=s1&lang=de', '/a?B=%7e&A=1']),
       '/a?id=1': page('First'),
-      '/a?id=2&utm_source=x': page('Second'),
+      '/a?id=2': page('Second'),
       '/a?lang=de': page('German'),
       '/a?B=%7e&A=1': page('Another'),
     })
     const crawled = await crawl()
-    expect(site.requestedPaths()).toEqual(['/', '/a?B=%7e&A=1', '/a?id=1', '/a?id=2&utm_source=x', '/a?lang=de'])
+    expect(site.requestedPaths()).toEqual(['/', '/a?B=%7e&A=1', '/a?id=1', '/a?id=2', '/a?lang=de'])
     expect(statesOf(crawled)).toEqual({
       '/': 'indexed',
       '/a?id=1': 'indexed',
@@ -359,6 +405,14 @@ describe('queries', () => {
       '/a?lang=de': 'indexed',
       '/a?B=~&A=1': 'indexed',
     })
+    for (const [written, path] of [
+      ['/a?id=2&utm_source=x&mc_cid=y&_ga=z', '/a?id=2'],
+      ['/a?sessionid=s1&lang=de', '/a?lang=de'],
+    ] as const) {
+      const { row, aliases } = await explainUrl(library, source, `${site.origin}${written}`)
+      expect(row).toMatchObject({ url: `${site.origin}${path}`, state: 'indexed' })
+      expect(aliases).toMatchObject([{ url: `${site.origin}${written}`, aliasUrl: `${site.origin}${path}` }])
+    }
   })
 
   test('every query is a page of its own with allowQueryUrls, whatever its keys', async () => {

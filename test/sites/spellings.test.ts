@@ -2,6 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { writeExplanation } from '../../src/cli/text/explanation-text.ts'
 import { addSource } from '../../src/library/crawl/add-source.ts'
+import { crawlSource } from '../../src/library/crawl/crawl-source.ts'
 import { findPage } from '../../src/library/search/find-page.ts'
 import { explainUrl } from '../../src/library/sources/explain.ts'
 import { OLDER_LAYOUT } from '../contracts/older-layout.ts'
@@ -111,6 +112,28 @@ test('a recrawl keeps pages whose keys lack a part of their query in a library o
   const { rows, summary } = await runCrawl(second, source, { kind: 'recrawl' }, origin)
   expect(summary).toMatchObject({ end: 'completed', removed: 0, withheld: 0, indexed: 10, unchanged: 22 })
   expect(rows.size).toBe(32)
+})
+
+test('an address that an earlier version stored with tracking parameters is requested without them', async () => {
+  const site = await openTestSite({ '/': page('Home', ['/a?id=2']), '/a?id=2': page('Second') })
+  const { origin } = site
+  const path = await createLibraryPath()
+  const first = await openTestLibrary(path, UNPACED)
+  const source = await addSource(first, { url: `${origin}/` })
+  await runCrawl(first, source, { kind: 'add' }, origin)
+  await first.close()
+  const db = new Sqlite(path)
+  db.exec("UPDATE ledger SET url = url || '&utm_source=x' WHERE key LIKE '%id=2'")
+  db.close()
+  const second = await openTestLibrary(path, UNPACED)
+  for (const kind of ['refresh', 'recrawl'] as const) {
+    site.clearRequests()
+    const states = new Set<string>()
+    for await (const event of crawlSource(second, source, { kind }, new AbortController().signal))
+      if (event.type === 'settled') states.add(`${event.url.slice(origin.length)} ${event.state}`)
+    expect(states).toEqual(new Set(['/ unchanged', '/a?id=2 unchanged']))
+    expect(site.requestedPaths()).toEqual(['/', '/a?id=2'])
+  }
 })
 
 describe('two addresses that differ in a slash at the end', () => {

@@ -11,7 +11,7 @@ import { page, text } from './site.ts'
 
 const SIBLINGS = Array.from({ length: 9 }, (_, i) => `/docs/guide/p${i}`)
 const SITE = {
-  '/docs/guide/start': page('Start', [...SIBLINGS, '/docs/guide/start/more', '/about']),
+  '/docs/guide/start/': page('Start', [...SIBLINGS, '/docs/guide/start/more', '/about']),
   '/docs/guide/start/more': page('More'),
   '/llms.txt': text('# Guide\n\n- [A](/docs/guide/p0): about\n- [B](/docs/guide/p1): about\n'),
   ...Object.fromEntries(SIBLINGS.map((path) => [path, page(`Page ${path}`)])),
@@ -33,7 +33,7 @@ async function readSurfaces({ library, source }: CrawlFixture) {
 
 describe('a scope that leaves only a few pages', () => {
   test('a narrow scope is reported on every surface, with the scope that takes in the refused addresses', async () => {
-    const staged = await createCrawlFixture(SITE, { name: 'guide', start: '/docs/guide/start', limits: UNPACED })
+    const staged = await createCrawlFixture(SITE, { name: 'guide', start: '/docs/guide/start/', limits: UNPACED })
     const { summary } = await staged.crawl()
     const wider = { pages: 2, refused: 10, listed: 2, folder: '/docs/guide/' }
     expect(summary.wider).toEqual(wider)

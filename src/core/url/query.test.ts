@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { classifyQuery, stripSuperfluousQuery } from './query.ts'
+import { hasSuperfluous, stripSuperfluousQuery } from './query.ts'
 
 const SUPERFLUOUS_KEYS = [
   'utm_source',
@@ -22,87 +22,51 @@ const SUPERFLUOUS_KEYS = [
   'filterKeyEvents',
   'ocid',
   'oc',
+  'mc_cid',
+  '_ga',
 ]
-const ESSENTIAL_KEYS = [
-  'q',
-  'query',
-  'search',
-  'keyword',
-  'keywords',
-  'page',
-  'offset',
-  'start',
-  'section',
-  'topic',
-  'category',
-  'id',
-  'ID',
-]
-const UNCERTAIN_KEYS = [
-  'refresh',
-  'ref',
-  'referrer',
-  'variant',
-  'output',
-  'sort',
-  'from',
-  'platform',
-  'view',
-  'lang',
-  'utm',
-  'utmost',
-  'cmpny',
-  'compare',
-  'gaa',
-  'wt',
-  'references',
-  'sorted',
-  'viewer',
-  'ids',
-  'pages',
-  'p',
-  '',
+const OTHER_KEYS = [
+  ...[
+    'q',
+    'query',
+    'search',
+    'keyword',
+    'keywords',
+    'page',
+    'offset',
+    'start',
+    'section',
+    'topic',
+    'category',
+    'id',
+    'ID',
+  ],
+  ...['refresh', 'ref', 'referrer', 'variant', 'output', 'sort', 'from', 'platform', 'view', 'lang', 'utm', 'utmost'],
+  ...['cmpny', 'compare', 'gaa', 'wt', 'references', 'sorted', 'viewer', 'ids', 'pages', 'p', 'ga', '_gas', ''],
 ]
 
-describe('classifyQuery', () => {
+describe('hasSuperfluous', () => {
   test.each(SUPERFLUOUS_KEYS)('finds %s superfluous', (key) => {
-    expect(classify(`/a?${key}=1`)).toBe('superfluous')
-    expect(classify(`/a?${key}`)).toBe('superfluous')
+    expect([`?${key}=1`, `?${key}`, `?id=1&${key}=1&q=2`].map(hasSuperfluous)).toEqual([true, true, true])
   })
 
-  test.each(ESSENTIAL_KEYS)('finds %s essential', (key) => {
-    expect(classify(`/a?${key}=1`)).toBe('essential')
-    expect(classify(`/a?utm_source=x&lang=de&${key}=1`)).toBe('essential')
-  })
-
-  test.each(UNCERTAIN_KEYS)('is uncertain about "%s"', (key) => {
-    expect(classify(`/a?${key}=1`)).toBe('uncertain')
-    expect(classify(`/a?utm_source=x&${key}=1`)).toBe('uncertain')
+  test.each(OTHER_KEYS)('keeps "%s"', (key) => {
+    expect([`?${key}=1`, `?lang=de&${key}`].map(hasSuperfluous)).toEqual([false, false])
   })
 
   test.each([
-    ['/a', 'none'],
-    ['/a?', 'none'],
-    ['/a?&', 'none'],
-    ['/a#?q=1', 'none'],
-    ['/search', 'none'],
-    ['/search?utm_source=x', 'essential'],
-    ['/site-search/?ref=x', 'essential'],
-    ['/find.php?view=x', 'essential'],
-    ['/Lookup/a?lang=x', 'essential'],
-    ['/research?gclid=x', 'superfluous'],
-    ['/findings?gclid=x', 'superfluous'],
-    ['/a?page=2', 'essential'],
-    ['/a?page=with:block-5f', 'superfluous'],
-    ['/a?page=with%3Ablock-5f', 'superfluous'],
-    ['/a?lang=cmpid=5', 'superfluous'],
-    ['/a?page=not-with:block-5f', 'essential'],
-    ['/a?id=with:block-5f', 'essential'],
-    ['/a?q=cmpid=5', 'essential'],
-    ['/a?%75tm_source=x', 'superfluous'],
-    ['/a?x=%ff', 'uncertain'],
-  ])('classifies %s as %s', (url, expected) => {
-    expect(classify(url)).toBe(expected)
+    ['', false],
+    ['?&', false],
+    ['?page=with:block-5f', true],
+    ['?page=with%3Ablock-5f', true],
+    ['?lang=cmpid=5', true],
+    ['?page=not-with:block-5f', false],
+    ['?id=with:block-5f', false],
+    ['?q=cmpid=5', false],
+    ['?%75tm_source=x', true],
+    ['?x=%ff', false],
+  ])('gives for %s the result %s', (search, expected) => {
+    expect(hasSuperfluous(search)).toBe(expected)
   })
 })
 
@@ -127,7 +91,3 @@ describe('stripSuperfluousQuery', () => {
     expect(stripSuperfluousQuery(url)).toBe(url)
   })
 })
-
-function classify(path: string): string {
-  return classifyQuery(new URL(path, 'https://example.com'))
-}

@@ -1,21 +1,13 @@
 import { decodePart } from './decode-part.ts'
-/** The effect of a query on the content of an address. */
-export type QueryClass = 'none' | 'essential' | 'uncertain' | 'superfluous'
 
-/**
- * Classifies the query of an address: `essential` when a key selects content or the path is that of a search, `uncertain` when a key may
- * select content, `superfluous` when every key only tracks a reader.
- */
-export function classifyQuery(url: URL): QueryClass {
-  const classes = splitQuery(url.search).map(classifyPair)
-  if (classes.length === 0) return 'none'
-  if (classes.includes('essential') || SEARCH_PATH.test(url.pathname)) return 'essential'
-  return classes.includes('uncertain') ? 'uncertain' : 'superfluous'
+/** Whether a query, as in `URL.search`, has a pair that only tracks a reader. */
+export function hasSuperfluous(search: string): boolean {
+  return splitQuery(search).some(isSuperfluous)
 }
 
 /** The query of an address, as in `URL.search`, without its superfluous and empty pairs; the others keep order and spelling. */
 export function dropSuperfluous(search: string): string {
-  const kept = splitQuery(search).filter((pair) => classifyPair(pair) !== 'superfluous')
+  const kept = splitQuery(search).filter((pair) => !isSuperfluous(pair))
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
@@ -47,19 +39,10 @@ export function stripSuperfluousQuery(url: string): string {
 }
 
 /** Keys that only track a reader. Names are compared without regard to case. */
-const SUPERFLUOUS: ReadonlySet<string> = new Set([
-  'gclid',
-  'fbclid',
-  'msclkid',
-  'dclid',
-  'gs_l',
-  'spref',
-  'ito',
-  'guccounter',
-  'filterkeyevents',
-  'ocid',
-  'oc',
-])
+const SUPERFLUOUS: ReadonlySet<string> = new Set(
+  `gclid fbclid msclkid dclid gs_l spref ito guccounter filterkeyevents ocid oc
+  gbraid wbraid yclid twclid ttclid igshid srsltid mkt_tok mc_cid mc_eid _ga _gl _hsenc _hsmi`.split(/\s+/),
+)
 
 /** Display keys: most sites use them for tracking or layout, some to select content. Only the content of pages can decide. */
 const DISPLAY: ReadonlySet<string> = new Set([
@@ -83,19 +66,12 @@ const SUPERFLUOUS_VALUE = /^(?:with:block-|cmpid=)/i
 /** Keys that select content, with any value. */
 const DECISIVE: ReadonlySet<string> = new Set(['q', 'query', 'search', 'keyword', 'keywords', 'id'])
 
-/** Keys that select content, unless their value is superfluous: `page=with:block-1` is a position in a page. */
-const ESSENTIAL: ReadonlySet<string> = new Set(['page', 'offset', 'start', 'section', 'topic', 'category'])
-
-/** A path with a word for searching: `/search`, `/site-search/`, `/find.php`, not `/research`. */
-const SEARCH_PATH = /(?:^|[^a-z0-9])(?:search|find|lookup)(?![a-z0-9])/i
-
-function classifyPair(pair: string): Exclude<QueryClass, 'none'> {
+function isSuperfluous(pair: string): boolean {
   const equals = pair.indexOf('=')
   const name = nameOf(pair)
-  if (DECISIVE.has(name)) return 'essential'
-  if (SUPERFLUOUS.has(name) || SUPERFLUOUS_FAMILY.test(name)) return 'superfluous'
-  if (equals >= 0 && SUPERFLUOUS_VALUE.test(decodePart(pair.slice(equals + 1)))) return 'superfluous'
-  return ESSENTIAL.has(name) ? 'essential' : 'uncertain'
+  if (DECISIVE.has(name)) return false
+  if (SUPERFLUOUS.has(name) || SUPERFLUOUS_FAMILY.test(name)) return true
+  return equals >= 0 && SUPERFLUOUS_VALUE.test(decodePart(pair.slice(equals + 1)))
 }
 
 function nameOf(pair: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { keyPath } from './key.ts'
-import { createReachTest, type ReachPosition } from './reach.ts'
+import { createReachTest, followRedirect, type ReachPosition } from './reach.ts'
 import type { Reach } from './scope.ts'
 
 interface Case {
@@ -16,7 +16,7 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     reach: 'subpages',
-    start: 'https://example.com/docs',
+    start: 'https://example.com/docs/',
     pattern: 'subpages example.com/docs/',
     inside: [
       'https://example.com/docs',
@@ -55,8 +55,25 @@ const CASES: readonly Case[] = [
   },
   {
     reach: 'subpages',
-    start: 'http://example.com/docs',
-    site: 'https://www.example.com/docs',
+    start: 'https://example.com/docs/start',
+    pattern: 'subpages example.com/docs/',
+    inside: ['https://example.com/docs', 'https://example.com/docs/start/a', 'https://example.com/docs/other'],
+    outside: ['https://example.com/', 'https://example.com/start'],
+    elsewhere: ['https://www.example.com/docs/'],
+  },
+  {
+    reach: 'subpages',
+    start: 'https://example.com/docs/old',
+    site: 'https://example.com/docs/new',
+    pattern: 'subpages example.com/docs/',
+    inside: ['https://example.com/docs/a'],
+    outside: ['https://example.com/'],
+    elsewhere: [],
+  },
+  {
+    reach: 'subpages',
+    start: 'http://example.com/docs/',
+    site: 'https://www.example.com/docs/',
     pattern: 'subpages www.example.com/docs/',
     inside: [
       'https://www.example.com/docs/a',
@@ -96,7 +113,7 @@ const CASES: readonly Case[] = [
   },
   {
     reach: 'subpages',
-    start: 'https://example.com/%7Euser/gr%c3%b6%c3%9fe',
+    start: 'https://example.com/%7Euser/gr%c3%b6%c3%9fe/',
     pattern: 'subpages example.com/~user/gr%C3%B6%C3%9Fe/',
     inside: ['https://example.com/~user/größe/a'],
     outside: ['https://example.com/~user/'],
@@ -189,14 +206,30 @@ test.each([
   ['/docs/intro.htm', '/docs/'],
   ['/docs/intro.md', '/docs/'],
   ['/intro.html', '/'],
-  ['/docs/indexes', '/docs/indexes/'],
+  ['/docs/start', '/docs/'],
+  ['/docs', '/'],
   ['/docs/index/', '/docs/index/'],
   ['/docs/intro.html/', '/docs/intro.html/'],
-  ['/docs/v1.2', '/docs/v1.2/'],
-  ['/docs/11.x', '/docs/11.x/'],
-  ['/docs/next.js', '/docs/next.js/'],
-  ['/docs/.html', '/docs/.html/'],
+  ['/docs/v1.2', '/docs/'],
+  ['/docs/v1.2/', '/docs/v1.2/'],
 ])('the subpages of %s are the same as those of %s', (path, base) => {
   const start = new URL(path, 'https://example.com')
   expect(createReachTest('subpages', start, start).pattern).toBe(`subpages example.com${base}`)
+})
+
+test.each([
+  // A page stays a page, also where the server adds a slash.
+  ['https://a.test/docs/start', 'https://a.test/docs/start/', 'https://a.test/docs/start'],
+  ['http://a.test/docs/start', 'https://a.test/docs/start/', 'https://a.test/docs/start'],
+  ['https://a.test/docs/', 'https://a.test/docs/start', 'https://a.test/docs/'],
+  ['https://a.test/docs/index.html', 'https://a.test/docs/start', 'https://a.test/docs/index.html'],
+  // A start that redirects to a page below it is a folder.
+  ['https://a.test/a/docs', 'https://a.test/a/docs/start', 'https://a.test/a/docs/'],
+  ['https://a.test/docs', 'https://a.test/docs/', 'https://a.test/docs/'],
+  ['http://a.test/docs', 'https://a.test/docs/start', 'https://a.test/docs/'],
+  // The site moves.
+  ['https://a.test/docs', 'https://docs.a.test/', 'https://docs.a.test/'],
+  ['https://a.test/docs/old', 'https://a.test/docs/new', 'https://a.test/docs/new'],
+])('a site at %s that redirects to %s is at %s', (site, target, expected) => {
+  expect(followRedirect(site, target)).toBe(expected)
 })

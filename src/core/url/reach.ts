@@ -16,7 +16,8 @@ export interface ReachTest {
 /**
  * Creates the test for the reach of a source. `siteUrl` is the start with the scheme and host it redirects to, or the redirect target if
  * that is in another folder. Both hosts belong to the site, because pages keep linking to a site's former address. The folder is that of
- * the start as the user gave it and, if the start redirects out of it, also the target's.
+ * the start as the user gave it and, if the start redirects out of it, also the target's. A start is a page in its folder, unless it ends in
+ * `/`. A start that redirects is no page, so only addresses below it count.
  */
 export function createReachTest(reach: Reach, startUrl: URL, siteUrl: URL): ReachTest {
   switch (reach) {
@@ -32,9 +33,21 @@ export function createReachTest(reach: Reach, startUrl: URL, siteUrl: URL): Reac
   }
 }
 
-/** Whether an address is in the folder of a start, even if their hosts differ. */
-export function isBelowStart(url: URL, startUrl: URL): boolean {
-  return isInFolder(keyPath(url), baseFolder(startUrl))
+/** The address of a site after a redirect: its own path on the host of the target, if the target is below it. */
+export function followRedirect(siteUrl: string, target: string): string {
+  const [site, to] = [new URL(siteUrl), new URL(target)]
+  if (!isInFolder(keyPath(to), baseFolder(site))) return to.href
+  const below = `${site.pathname}/`
+  // Only a folder redirects to a page below it. Many sites add a slash to pages too, but `/docs` must not stand for the whole host then.
+  const isFolder = to.pathname.startsWith(below) && (to.pathname !== below || pageFolder(site) === '/')
+  if (to.origin === site.origin && !isFolder) return siteUrl
+  return new URL(isFolder ? below : site.pathname, to.origin).href
+}
+
+/** The folder of a page; of an address that ends in `/`, the address itself. Ends in `/`. */
+function pageFolder(url: URL): string {
+  const path = keyPath(url)
+  return url.pathname.endsWith('/') && path !== '/' ? `${path}/` : path.slice(0, path.lastIndexOf('/') + 1)
 }
 
 function isInFolder(path: string, base: string): boolean {
@@ -60,11 +73,12 @@ const PAGE_ENDING =
   /.\.(?:[xs]?html?|xht|php\d?|phtml|aspx?|jspx?|jsf|do|action|cgi|pl|cfm|mdx?|mdown|mkdn?|markdown|rst|adoc|asciidoc|txt|text|tex|json|jsonl|xml|rss|atom|ya?ml|toml|csv|tsv|pdf|epub|docx?|odt|rtf|pptx?|xlsx?|ipynb)$/i
 
 function createSubpagesTest(startUrl: URL, siteUrl: URL): ReachTest {
-  const base = baseFolder(startUrl)
-  const siteBase = baseFolder(siteUrl)
+  const folder = pageFolder(startUrl)
+  const base = startUrl.pathname === siteUrl.pathname ? folder : baseFolder(startUrl)
+  const siteBase = pageFolder(siteUrl)
   // A redirect upwards, such as from a missing page to the home page, does not widen the source.
-  const leadsUp = isSameSite(siteUrl, startUrl) && base.startsWith(siteBase)
-  const hasMoved = !leadsUp && !isBelowStart(siteUrl, startUrl)
+  const leadsUp = isSameSite(siteUrl, startUrl) && siteBase !== folder && base.startsWith(siteBase)
+  const hasMoved = !leadsUp && !isInFolder(keyPath(siteUrl), base)
   return {
     pattern: `subpages ${siteUrl.host}${hasMoved ? siteBase : base}`,
     locate: (url, path) => {

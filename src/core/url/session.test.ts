@@ -11,6 +11,7 @@ const SESSIONS: readonly (readonly [url: string, stripped: string, name: string]
   ['https://a.example/x?id=1&jsessionid=A.node1&b=%7e', 'https://a.example/x?id=1&b=%7e', 'jsessionid'],
   ['https://a.example/x/?ASPSESSIONIDQABC=x', 'https://a.example/x/', 'aspsessionidqabc'],
   ['https://a.example/x?CFID=12&CFTOKEN=34&id=5', 'https://a.example/x?id=5', 'cfid'],
+  ['https://a.example/x?id=5&sessionid=abc123', 'https://a.example/x?id=5', 'sessionid'],
   ['https://a.example/x?zenid=abc', 'https://a.example/x', 'zenid'],
   ['https://a.example/x?osCsid=abc', 'https://a.example/x', 'oscsid'],
   [`https://a.example/x?sid=${HASH}`, 'https://a.example/x', 'sid'],

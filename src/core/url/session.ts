@@ -48,14 +48,12 @@ export function dropQuerySession(search: string, names: string[] = []): string {
 
 /** Names that only session ids have, compared case-insensitively. */
 const SESSION_NAMES: ReadonlySet<string> = new Set(
-  'phpsessid phpsession jsessionid jwsessionid sessid cfid cftoken zenid oscsid xtcsid'.split(' '),
+  'phpsessid phpsession jsessionid jwsessionid sessionid sessid cfid cftoken zenid oscsid xtcsid'.split(' '),
 )
 const SESSION_FAMILY = /^aspsessionid/
 
 /** Names that also mean a section, a story or a talk: only random-looking values count as session ids. */
-const AMBIGUOUS_NAMES: ReadonlySet<string> = new Set(
-  'sid sessionid session_id session-id session sess sess_id'.split(' '),
-)
+const AMBIGUOUS_NAMES: ReadonlySet<string> = new Set('sid session_id session-id session sess sess_id'.split(' '))
 const RANDOM_ID = /^(?:[\da-f]{32}|[\da-f]{40}|[\da-f]{64}|\d{20,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i
 /** Letters and digits that alternate in at least five runs. A word with a year or a number, such as `keynote2023`, has fewer. */
 const MIXED_ID = /^(?:[a-z]+\d+[a-z]+\d+[a-z]|\d+[a-z]+\d+[a-z]+\d)[a-z\d]*$/i

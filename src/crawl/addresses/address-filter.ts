@@ -4,7 +4,7 @@ import { findAddressTrap } from '../../core/url/address-traps.ts'
 import { findDefaultExclude, findHardExclude, LLMS_TXT } from '../../core/url/excludes.ts'
 import { dropSlash, fullPath, keyInScope, parseHttp, trimPath, writeKey } from '../../core/url/key.ts'
 import { createPathTest } from '../../core/url/path-patterns.ts'
-import { classifyQuery, stripSuperfluousQuery } from '../../core/url/query.ts'
+import { hasSuperfluous, stripSuperfluousQuery } from '../../core/url/query.ts'
 import { createReachTest } from '../../core/url/reach.ts'
 import type { Scope } from '../../core/url/scope.ts'
 import { stripSession } from '../../core/url/session.ts'
@@ -23,7 +23,7 @@ export interface AddressDecision {
   readonly host: string
   /** Null if the address is admitted. */
   readonly refusal: Refusal | null
-  /** If a superfluous query or a session id is the reason for the refusal: the address without it, to be judged instead. */
+  /** If superfluous parameters or a session id are the reason for the refusal: the address without it, to be judged instead. */
   readonly stripped: string | null
 }
 
@@ -140,13 +140,13 @@ function createJudge(
     const key = writeKey(parsed, full, { keepsQuery: scope.allowQueryUrls, keepsSession: session === null })
     const refusal = findRefusal(parsed, path, key)
     if (refusal !== null) return { url, key, host, refusal, stripped: null }
-    if (!scope.allowQueryUrls && parsed.search !== '' && classifyQuery(parsed) === 'superfluous') {
-      const skip: Refusal = { reason: 'query-skip', pattern: parsed.search, target: key }
-      return { url, key, host, refusal: skip, stripped: stripSuperfluousQuery(url) }
-    }
     if (session !== null) {
       const skip: Refusal = { reason: 'session-id', pattern: session.name, target: key }
       return { url, key, host, refusal: skip, stripped: session.stripped }
+    }
+    if (!scope.allowQueryUrls && hasSuperfluous(parsed.search)) {
+      const skip: Refusal = { reason: 'query-skip', pattern: parsed.search, target: key }
+      return { url, key, host, refusal: skip, stripped: stripSuperfluousQuery(url) }
     }
     return { url, key, host, refusal: findTrap(parsed, path, key), stripped: null }
   }

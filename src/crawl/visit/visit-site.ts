@@ -69,8 +69,9 @@ export async function visitAll(active: ActiveCrawl, options?: FrontierOptions): 
 
 async function runWorker(active: ActiveCrawl, frontier: Frontier): Promise<void> {
   for (;;) {
-    const visit = await frontier.next()
-    if (visit === undefined) return
+    const leased = await frontier.next()
+    if (leased === undefined) return
+    const visit = { ...leased, url: active.site.writeUrl(leased) }
     active.begin(visit)
     let isPage = false
     try {

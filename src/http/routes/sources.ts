@@ -38,7 +38,7 @@ const patterns = z.array(z.string().max(500)).max(1000)
 const limitOrNull = z.int().min(0).nullable()
 const scope = z
   .object({
-    reach: z.enum(REACHES).describe('Below the path of the start, on its host, or on all hosts of its domain.'),
+    reach: z.enum(REACHES).describe('In the folder of the start, on its host, or on all hosts of its domain.'),
     allow: patterns.describe('One must match an address; an empty list allows all, and a leading ! blocks.'),
     block: patterns.describe('Patterns of addresses that are left out.'),
     maxDepth: limitOrNull.describe('Maximum link depth from the start; null for no limit.'),

@@ -1,5 +1,5 @@
 import { keyOrText } from '../../core/url/key.ts'
-import { isBelowStart } from '../../core/url/reach.ts'
+import { followRedirect } from '../../core/url/reach.ts'
 import { isFilterReason } from '../../crawl/ledger-reasons.ts'
 import type { Library } from '../library.ts'
 import { isTree } from '../ports/tree.ts'
@@ -21,9 +21,5 @@ export async function findStartUrl(
 /** Returns the site address according to the last crawl. A temporary redirect of the start is not stored with the source. */
 export async function findSiteUrl(library: Pick<Library, 'limits' | 'store'>, source: Source): Promise<string> {
   if (isTree(source)) return source.url
-  const site = new URL(source.siteUrl)
-  const start = new URL(await findStartUrl(library, source))
-  const isInside = isBelowStart(start, site)
-  if (start.origin === site.origin && isInside) return source.siteUrl
-  return isInside ? new URL(site.pathname, start.origin).href : start.href
+  return followRedirect(source.siteUrl, await findStartUrl(library, source))
 }

@@ -14,7 +14,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   'out-of-scope': 'it is on the same site, but outside the part that is crawled',
   blocked: 'a block pattern matches its path',
   'not-allowed': 'no allow pattern matches its path',
-  'query-skip': 'its query has only tracking or display parameters; the address without them is crawled instead',
+  'query-skip': 'its query has parameters that only track readers; the address without them is crawled instead',
   'session-id': 'it contains a session id; the address without the session id is crawled instead',
   spelling:
     'it is another spelling of a linked address, by the rule below; all such pairs that were read on its host had the same content',
