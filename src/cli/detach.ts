@@ -33,8 +33,9 @@ export async function detachCrawl(command: Command, streams: Streams, { path, bo
   const terminal = new Terminal(command.opts<CommonFlags>(), streams)
   const { server, origin, close } = await findReceiver(config)
   try {
-    const { jobId, status, source, understoodAs } = parseStartedJob(await askServer(server, path, body), server)
+    const { jobId, status, source, understoodAs, notice } = parseStartedJob(await askServer(server, path, body), server)
     if (understoodAs !== undefined) terminal.note(printableLine(`${String(body['url'])}: ${understoodAs}`))
+    if (notice !== undefined) terminal.note(printableLine(notice))
     const state = status === 'queued' ? 'is queued' : 'has started'
     const hint = createHint(config)('status', source.name)
     const watch = origin === null ? `watch it with: ${hint}` : `watch it at ${origin}/`
@@ -109,12 +110,17 @@ interface StartedJob {
   readonly status: string
   readonly source: { readonly id: string; readonly name: string }
   readonly understoodAs?: string
+  readonly notice?: string
 }
 
 function parseStartedJob(answer: unknown, server: ServerAddress): StartedJob {
-  const { jobId, status, source, understoodAs } = (answer ?? {}) as Partial<StartedJob>
+  const { jobId, status, source, understoodAs, notice } = (answer ?? {}) as Partial<StartedJob>
   if (typeof jobId === 'string' && typeof status === 'string' && typeof source?.name === 'string') {
-    return { jobId, status, source, ...(typeof understoodAs === 'string' && { understoodAs }) }
+    const notes = {
+      ...(typeof understoodAs === 'string' && { understoodAs }),
+      ...(typeof notice === 'string' && { notice }),
+    }
+    return { jobId, status, source, ...notes }
   }
   const problem = 'its answer does not come from Pharos'
   throw new PharosError('SERVER_REFUSED', {

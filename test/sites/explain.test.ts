@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { writeExplanation } from '../../src/cli/text/explanation-text.ts'
 import { explainUrl } from '../../src/library/sources/explain.ts'
 import { openTestSite, shareFixture } from './crawl.ts'
 import { createFixtureOn } from './file-fixture.ts'
@@ -113,6 +114,16 @@ describe('an explanation', () => {
     expect(explained.aliases).toEqual([])
     if (refusal === null) expect(explained.refusal).toBeNull()
     else expect(explained.refusal).toMatchObject(refusal)
+  })
+
+  test.each([
+    ['/llms.txt', 'it is a list for crawlers, which is read but is not a page (rule: llms.txt)'],
+    ['/sitemap-2.xml', 'it is a list for crawlers, which is read but is not a page (rule: sitemap*.xml)'],
+    ['/picture.png', 'files of this kind are never indexed: images,'],
+  ])('says of %s that it is no page', async (url, words) => {
+    const { library, source } = await stageMessy()
+    const explained = await explainUrl(library, source, url)
+    expect(writeExplanation(explained, source, (verb) => verb, library.clock.now())).toContain(words)
   })
 
   test.each(['http://', 'http://[::1', 'https://a b.example/'])('reports that %s is not an address', async (text) => {

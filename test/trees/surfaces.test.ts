@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { prepareSource } from '../../src/library/crawl/prepare-source.ts'
 import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
 import type { Library } from '../../src/library/library.ts'
 import { openTestServer, until } from '../http/server.ts'
 import { connect } from '../mcp/connect.ts'
+import { openTestLibrary } from '../sites/crawl.ts'
 import { openSite, page } from '../sites/site.ts'
 import { createRepository, openGitServer } from './git-fixture.ts'
 
@@ -88,6 +90,29 @@ test('an HTTP request says what a pasted page means, and another page of a queue
   expect(site.body).not.toHaveProperty('understoodAs')
   // The queued crawls must not start, because they would leave this machine.
   for (const { jobId } of [first.body, site.body]) await server.post(`/api/crawls/${jobId}/stop`)
+  await slow.close()
+})
+
+test('a second source with the same address and version is added with a notice, everywhere', async () => {
+  const library = await openTestLibrary()
+  const url = 'https://docs.example/'
+  const add = (name: string, version?: string) =>
+    prepareSource(library, { url, name, ...(version === undefined ? {} : { version }) })
+  expect((await add('one')).notice).toBeUndefined()
+  expect((await add('two', '2')).notice).toBeUndefined()
+  expect((await add('two')).notice).toBe('one has the same address, so its pages are stored twice')
+  const openJobs = async (opened: Library) => ({ ...createJobs(opened), start: async () => randomUUID() })
+  const { callForText } = await connect({ openJobs })
+  await callForText('add_source', { url, name: 'one' })
+  expect(await callForText('add_source', { url, name: 'two' })).toMatch(
+    /^Added two \(https:\/\/docs\.example\/\)\. one has the same address, so its pages are stored twice/,
+  )
+  const server = await openTestServer()
+  const slow = await openSite({ '/': { body: page('Slow'), delayMs: 20_000 } })
+  await server.post('/api/sources', { url: `${slow.origin}/`, name: 'one' })
+  const { body } = await server.post('/api/sources', { url: `${slow.origin}/`, name: 'two' })
+  expect(body.notice).toContain('one has the same address')
+  await server.post(`/api/crawls/${body.jobId}/stop`)
   await slow.close()
 })
 

@@ -8,7 +8,7 @@ import type { StoredAnalysis } from '../../library/ports/findings.ts'
 import { isTree } from '../../library/ports/tree.ts'
 import { isDocumentation, type Source } from '../../library/source.ts'
 import type { Explanation } from '../../library/sources/explain.ts'
-import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS, writeRule } from '../../library/sources/ledger-words.ts'
+import { DISCOVERY_WORDS, STATE_WORDS, writeReason, writeRule } from '../../library/sources/ledger-words.ts'
 import { type Hint, printableLabel } from '../library.ts'
 import { countOf, printableLine } from '../terminal.ts'
 import { renderAdvice } from './advice.ts'
@@ -116,7 +116,7 @@ function writeRow(row: LedgerRow, now: number): string[] {
   const outcome = [status === null ? null : String(status), words].filter((part) => part !== null && part !== '')
   return [
     `State: ${stateOf(row)}, ${STATE_WORD_OVERRIDES[reason ?? ''] ?? STATE_WORDS[row.state]}`,
-    ...(reason === null ? [] : [`Why: ${REASON_WORDS[reason]}`]),
+    ...(reason === null ? [] : [`Why: ${writeReason({ reason, pattern })}`]),
     ...(pattern === null || pattern === '' ? [] : [`Rule: ${pattern}`]),
     `Found: ${DISCOVERY_WORDS[discovery]}${foundOn === null ? '' : ` on ${foundOn}`}, ${discovery === 'folder' ? '' : `${countOf(depth, 'link')} from the start, `}${writeMoment(row.firstSeenAt, now)}`,
     ...(attempts === 0 ? [] : [`Attempts: ${attempts} since its last good answer`]),
@@ -203,7 +203,7 @@ function isOutdated({ reason }: LedgerRow, refusal: Refusal | null): boolean {
 function writeScopeDecision(refusal: Refusal | null, otherwise: string): string {
   if (refusal === null) return `The scope would let it through: ${otherwise}.`
   const rule = refusal.pattern === null || refusal.pattern === '' ? '' : ` (rule: ${refusal.pattern})`
-  return `The scope would refuse it as ${refusal.reason}: ${REASON_WORDS[refusal.reason]}${rule}.`
+  return `The scope would refuse it as ${refusal.reason}: ${writeReason(refusal)}${rule}.`
 }
 
 /** The explanation as JSON. */

@@ -9,7 +9,7 @@ import { DEFAULT_SCOPE, REACHES, type Reach } from '../../core/url/scope.ts'
 import { withScheme } from '../../core/url/with-scheme.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { resolveLocalPath } from '../../ingest/local-source.ts'
-import { adviseWord } from '../../library/crawl/add-source.ts'
+import { adviseWord, findPortProblem } from '../../library/crawl/add-source.ts'
 import { hasOtherSettings, prepareSource } from '../../library/crawl/prepare-source.ts'
 import { withdrawAfterFailure } from '../../library/crawl/withdraw-source.ts'
 import { setRefreshInterval } from '../../library/refresh/set-interval.ts'
@@ -122,7 +122,7 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
     else if (given !== typed) terminal.note(printableLine(`${typed} has no scheme: reading ${given}`))
     const local = isLocal ? resolveLocalPath(library, given, flags) : undefined
     const { name, version, as, force } = flags
-    const { source, found, kind, options } = await prepareSource(library, {
+    const { source, found, kind, options, notice } = await prepareSource(library, {
       ...{ url: local?.url ?? typed, as, isOwnFolder: isLocal, name, version, scope, force, headers },
       settings: { ...settings, ...local?.settings },
     })
@@ -131,6 +131,7 @@ function runAdd(command: Command, streams: Streams, typed: string, flags: AddFla
       const problem = `${labelOf(source)} exists with other settings: leave these options out to resume it, or run \`${remove}\` first`
       throw usageError(problem)
     }
+    if (notice !== undefined) terminal.note(printableLine(notice))
     if (flags.every !== undefined) await setRefreshInterval(library, source, flags.every.ms)
     await noteEvery(crawling, source, flags)
     if (found === 'failed')
@@ -165,7 +166,7 @@ function refuseUnusable(command: Command, given: string, isLocal: boolean, flags
   else if (tree !== undefined)
     refuseFlags(command, SITE_ONLY_FLAGS, `${hasCredentials(tree) ? 'this' : given} is not a web site`)
   else if (!URL.canParse(given)) {
-    const problem = 'it is neither a URL nor an existing file or folder'
+    const problem = findPortProblem(given) ?? 'it is neither a URL nor an existing file or folder'
     throw new PharosError('URL_INVALID', { url: given, problem, ...adviseWord(given) })
   }
   refuseStrayFlags(flags, flags.crawlType ?? DEFAULT_SETTINGS.crawlType)

@@ -24,6 +24,11 @@ const LIST_FILE_NAMES: readonly (readonly [pattern: string, regex: RegExp])[] = 
   ['sitemap*.xml.gz', /^sitemap.*\.xml\.gz$/i],
 ]
 
+/** Whether a pattern is that of a list file. */
+export function isListPattern(pattern: string | null): boolean {
+  return LIST_FILE_NAMES.some(([name]) => name === pattern)
+}
+
 /** Common prefixes of all patterns, a fast check that excludes most names. */
 const MAYBE_LIST_FILE = /^(?:llms|robots|sitemap)/i
 

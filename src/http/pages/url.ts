@@ -16,7 +16,7 @@ import {
   type UnknownAddress,
 } from '../../library/sources/describe-address.ts'
 import type { Explanation } from '../../library/sources/explain.ts'
-import { DISCOVERY_WORDS, type LedgerRow, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
+import { DISCOVERY_WORDS, type LedgerRow, STATE_WORDS, writeReason } from '../../library/sources/ledger-words.ts'
 import { listAddressEvents } from '../records/address-records.ts'
 import { renderPage } from './layout.ts'
 import {
@@ -107,7 +107,7 @@ function writeKnown({ source, row, target, aliases, refusal, text, storedAnalysi
   return html`<section class="panel"><h2><a href="/#/sources/${encodeURIComponent(source.id)}">${writeText(labelOf(source))}</a></h2>
 ${writeFacts([
   ['State', html`${writePill(row.state)} ${STATE_WORDS[row.state]}`],
-  ['Why', reason === null ? null : html`<span title="${reason}">${REASON_WORDS[reason]}</span>`],
+  ['Why', reason === null ? null : html`<span title="${reason}">${writeReason({ reason, pattern })}</span>`],
   [patternLabel(reason), pattern === null || pattern === '' ? null : html`<code>${writeText(pattern)}</code>`],
   ['Content', target === null ? null : html`held by ${writeAddress(target.url)}`],
   [
@@ -304,7 +304,7 @@ function writeAbsence({ incomplete }: Explanation): string {
 
 function writeRefusal({ reason, pattern }: NonNullable<Explanation['refusal']>): Html {
   const rule = pattern === null || pattern === '' ? '' : html` (rule: <code>${writeText(pattern)}</code>)`
-  return html`The scope would refuse it: ${REASON_WORDS[reason]}${rule}.`
+  return html`The scope would refuse it: ${writeReason({ reason, pattern })}${rule}.`
 }
 
 function explainHref(source: Source, url: string): string {

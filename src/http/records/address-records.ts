@@ -11,7 +11,7 @@ import type {
   OtherAddress,
   UnknownAddress,
 } from '../../library/sources/describe-address.ts'
-import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
+import { DISCOVERY_WORDS, STATE_WORDS, writeReason } from '../../library/sources/ledger-words.ts'
 import { rowRecord } from './source-records.ts'
 
 /** An address in a list. */
@@ -80,7 +80,7 @@ function knownRecord({ source, row, target, aliases, refusal, storedAnalysis }: 
     ...analysisRecord(storedAnalysis),
     words: {
       state: STATE_WORDS[row.state],
-      reason: row.reason === null ? null : REASON_WORDS[row.reason],
+      reason: row.reason === null ? null : writeReason({ ...row, reason: row.reason }),
       discovery: DISCOVERY_WORDS[row.discovery],
     },
   }
@@ -141,8 +141,8 @@ function listSourceEvents(
   namesSource: boolean,
 ): readonly AddressEvent[] {
   const forSource = namesSource ? ` for ${labelOf(source)}` : ''
-  const { status, reason, state } = row
-  const why = reason === null ? STATE_WORDS[state] : REASON_WORDS[reason]
+  const { status, reason, pattern, state } = row
+  const why = reason === null ? STATE_WORDS[state] : writeReason({ reason, pattern })
   const events: AddressEvent[] = [
     {
       at: row.firstSeenAt,
@@ -173,7 +173,7 @@ export function describeMissing({ nearest, scopeResults }: UnknownAddress): {
   const reasons = scopeResults.map(({ source, explanation: { refusal, incomplete } }) => {
     const why =
       refusal !== null
-        ? REASON_WORDS[refusal.reason]
+        ? writeReason(refusal)
         : incomplete === null
           ? 'no crawled page links to it'
           : `its last crawl did not see everything: ${incomplete}`

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isoOrNull } from '../../core/text/iso-time.ts'
 import { type Explanation, explainUrl } from '../../library/sources/explain.ts'
 import { findSource } from '../../library/sources/find-source.ts'
-import { DISCOVERY_WORDS, REASON_WORDS, STATE_WORDS } from '../../library/sources/ledger-words.ts'
+import { DISCOVERY_WORDS, STATE_WORDS, writeReason } from '../../library/sources/ledger-words.ts'
 import { requiredTextField } from '../fields.ts'
 import { rowRecord } from '../records/source-records.ts'
 import { createRoute, type Route, reply } from '../route.ts'
@@ -39,9 +39,9 @@ export const explainRoute: Route = createRoute({
         heldUntil: isoOrNull(heldUntil),
         words: {
           state: row === null ? null : `${STATE_WORDS[row.state]}${writeLastRefusal(explanation.lastRefusal)}`,
-          reason: row === null || row.reason === null ? null : REASON_WORDS[row.reason],
+          reason: row === null || row.reason === null ? null : writeReason({ ...row, reason: row.reason }),
           discovery: row === null ? null : DISCOVERY_WORDS[row.discovery],
-          refusal: explanation.refusal === null ? null : REASON_WORDS[explanation.refusal.reason],
+          refusal: explanation.refusal === null ? null : writeReason(explanation.refusal),
         },
       })
     }),
@@ -49,5 +49,5 @@ export const explainRoute: Route = createRoute({
 
 /** Why the last crawl left a page untouched, when a scope given only for that crawl excluded it. */
 function writeLastRefusal(refusal: Explanation['lastRefusal']): string {
-  return refusal === null ? '' : `; refused in the last crawl only: ${REASON_WORDS[refusal.reason]}`
+  return refusal === null ? '' : `; refused in the last crawl only: ${writeReason(refusal)}`
 }

@@ -65,6 +65,7 @@ const started = z.object({
     .string()
     .optional()
     .describe('The repository or package that the address was understood as; left out if it was taken as it is.'),
+  notice: z.string().optional().describe('That another source has the same address.'),
 })
 
 /** Routes for sources: list, add, recrawl, refresh, remove. */
@@ -157,7 +158,7 @@ export const sourceRoutes: readonly Route[] = [
           await withdrawUnstarted(library, prepared)
           throw error
         })
-        return startedReply(source, job, resolved.meaning)
+        return startedReply(source, job, withoutUndefined({ understoodAs: resolved.meaning, notice: prepared.notice }))
       })
     },
   }),
@@ -373,9 +374,8 @@ async function refuseDuplicateCrawl(
   if (same !== undefined) throw new PharosError('CRAWL_RUNNING', { source: labelOf(same) })
 }
 
-function startedReply({ id: sourceId, name, version, url }: Source, { id: job, status }: JobView, meaning?: string) {
-  const understood = meaning === undefined ? {} : { understoodAs: meaning }
-  return reply({ jobId: job, status, source: { id: sourceId, name, version, url }, ...understood }, 202)
+function startedReply({ id: sourceId, name, version, url }: Source, { id: job, status }: JobView, notes: object = {}) {
+  return reply({ jobId: job, status, source: { id: sourceId, name, version, url }, ...notes }, 202)
 }
 
 async function removeSource(

@@ -11,6 +11,7 @@ test.each([
   ['name', 'a\u200bb', 'contains an invisible character'],
   ['name', 'a\u{e0041}b', 'contains an invisible character'],
   ['name', '\ud800', 'contains an invisible character'],
+  ['name', 'x'.repeat(5000), 'the name has 5000 characters, more than 200'],
 ] as const)('checkLabel rejects the %s %j', (what, label, problem) => {
   expect(() => checkLabel(what, label)).toThrow(problem)
 })
@@ -18,6 +19,29 @@ test.each([
 test('checkLabel accepts other labels and trims them', () => {
   for (const label of ['5.2.0', 'next, maybe', 'Größe', '手册', 'a b'])
     expect(checkLabel('name', ` ${label} `)).toBe(label)
+})
+
+test.each(['http://127.0.0.1:99999/', '127.0.0.1:99999', 'https://docs.example:99999/a?b:1'])(
+  'the port of %s is named as the problem',
+  async (url) => {
+    const library = await openTestLibrary()
+    const problem = 'its port is 99999, and the highest is 65535'
+    await expect(addSource(library, { url })).rejects.toMatchObject({ code: 'URL_INVALID', details: { problem } })
+  },
+)
+
+test('an llms.txt must be given by its whole address', async () => {
+  const library = await openTestLibrary()
+  const add = (llmsTxtUrl: string) => addSource(library, { url: 'https://docs.example/a', settings: { llmsTxtUrl } })
+  await expect(add('/path')).rejects.toThrow(
+    'llms.txt: expected a web address such as https://docs.example/llms.txt, got /path',
+  )
+  expect((await add('https://docs.example/path')).settings.llmsTxtUrl).toBe('https://docs.example/path')
+})
+
+test('a default name is at most as long as a name may be', async () => {
+  const library = await openTestLibrary()
+  expect((await addSource(library, { url: `https://docs.example/${'a'.repeat(1000)}` })).name).toHaveLength(200)
 })
 
 test('a default name has hyphens instead of characters that a label cannot contain', async () => {

@@ -1,4 +1,5 @@
 import { PharosError, usageError } from '../../core/errors.ts'
+import { clipText } from '../../core/text/lines.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { decodePart } from '../../core/url/decode-part.ts'
 import { isLocalUrl } from '../../core/url/file-url.ts'
@@ -37,10 +38,11 @@ export async function addSource(library: Library, input: SourceInput): Promise<S
   const scope = resolveScope(DEFAULT_SCOPE, input.scope ?? {})
   const settings = { ...DEFAULT_SETTINGS, ...machineFor(library, start), ...input.settings }
   checkTree(start, settings.tree)
-  for (const url of [...settings.seeds, ...(settings.llmsTxtUrl === null ? [] : [settings.llmsTxtUrl])]) parseStart(url)
+  settings.seeds.forEach(parseStart)
+  if (settings.llmsTxtUrl !== null) checkListAddress(settings.llmsTxtUrl, start)
   const source: Source = {
     id: library.newId(),
-    name: checkLabel('name', input.name ?? nameOf(start)),
+    name: checkLabel('name', input.name ?? clipText(nameOf(start), MAX_LABEL)),
     version: input.version === undefined ? null : checkLabel('version', input.version),
     url: start,
     siteUrl: start,
@@ -50,6 +52,12 @@ export async function addSource(library: Library, input: SourceInput): Promise<S
   }
   await library.store.addSource(source)
   return source
+}
+
+/** Throws for a path: it may mean a file on this machine or on the site. */
+function checkListAddress(text: string, start: string): void {
+  if (URL.canParse(withScheme(text))) parseStart(text)
+  else throw usageError(`llms.txt: expected a web address such as ${new URL('/llms.txt', start).href}, got ${text}`)
 }
 
 /** Records the machine of a local tree if workers on other machines share the library. */
@@ -135,12 +143,21 @@ export function adviseWord(text: string): { readonly advice?: string } {
 
 const LOCAL_PATH_HINT = 'a local file or folder can only be added on its own machine, with `pharos add <path>`'
 
+/** What is wrong with the port of an address; undefined if nothing is. */
+export function findPortProblem(text: string): string | undefined {
+  const port = /^(?:[a-z]+:\/\/)?[^\s/?#]*:(\d+)(?=[/?#]|$)/i.exec(text.trim())?.[1]
+  return Number(port) > MAX_PORT ? `its port is ${port}, and the highest is ${MAX_PORT}` : undefined
+}
+
+const MAX_PORT = 65_535
+
 /** Parses a start address from user input; throws if it is not an address or contains credentials. */
 export function parseStart(text: string): URL {
   const url = URL.parse(withScheme(text)) ?? undefined
   const shown = hideCredentials(text)
   if (url === undefined) {
-    const problem = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text) ? `it is a path; ${LOCAL_PATH_HINT}` : 'it is not an address'
+    const isPath = /^(?:[/~]|\.{1,2}(?:\/|$))/.test(text)
+    const problem = isPath ? `it is a path; ${LOCAL_PATH_HINT}` : (findPortProblem(text) ?? 'it is not an address')
     throw new PharosError('URL_INVALID', { url: shown, problem, ...adviseWord(text) })
   }
   if (isShortPackageUrl(text)) {
@@ -182,8 +199,12 @@ export function toName(text: string): string {
 /** Control characters, line breaks, bidirectional marks and other invisible characters. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
+/** Maximum length of the name or version of a source, as in the HTTP API. */
+const MAX_LABEL = 200
+
 /** Validates the name or version of a source. `@` separates the two, and both appear in single lines of text. */
 export function checkLabel(what: 'name' | 'version', label: string): string {
+  if (label.length > MAX_LABEL) throw usageError(`the ${what} has ${label.length} characters, more than ${MAX_LABEL}`)
   const shown = `the ${what} ${JSON.stringify(label)}`
   if (label.trim() === '') throw usageError(`${shown} is empty`)
   if (label.includes('@')) {

@@ -6,6 +6,7 @@ import type { CrawlKind } from '../../crawl/events.ts'
 import type { Library } from '../library.ts'
 import type { CrawlRunOptions } from '../ports/store.ts'
 import { isTree } from '../ports/tree.ts'
+import { writeLabel } from '../search/display-text.ts'
 import { type CrawlType, DEFAULT_SETTINGS, type Source, type SourceSettings } from '../source.ts'
 import { findSource } from '../sources/find-source.ts'
 import { reportSource } from '../sources/source-status.ts'
@@ -37,6 +38,8 @@ export interface PreparedSource {
   readonly options: Partial<CrawlRunOptions>
   /** What the address was understood as: `repository github.com/owner/name, folder docs`; null if it was taken as it is. */
   readonly meaning: string | null
+  /** That another source has the same address; left out if none has. */
+  readonly notice?: string
 }
 
 /**
@@ -57,7 +60,8 @@ export async function prepareSource(library: Library, pasted: PrepareSourceInput
     await openRendering(library, request.settings.render, hasHeaders)
   }
   try {
-    return { source: await addSource(library, input), found: 'new', kind: 'add', options, meaning }
+    const source = await addSource(library, input)
+    return { source, found: 'new', kind: 'add', options, meaning, ...(await noteTwin(library, source)) }
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'SOURCE_EXISTS') throw error
     const source = await findSource(library, String(error.details['source']))
@@ -77,6 +81,14 @@ export async function prepareSource(library: Library, pasted: PrepareSourceInput
     await library.store.removeSource(source.id)
     return { source: await addSource(library, input), found: 'failed', kind: 'add', options, meaning }
   }
+}
+
+/** Reports a source that has the address and version of a new one under another name. */
+async function noteTwin({ store }: Library, { id, url, version }: Source): Promise<Pick<PreparedSource, 'notice'>> {
+  const twin = (await store.listSources()).find(
+    (source) => source.id !== id && source.version === version && looseKey(source.url) === looseKey(url),
+  )
+  return twin === undefined ? {} : { notice: `${writeLabel(twin)} has the same address, so its pages are stored twice` }
 }
 
 /**

@@ -1,8 +1,15 @@
+import { isListPattern } from '../../core/url/excludes.ts'
 import type { Discovery, LedgerState, Reason } from '../../crawl/ledger-reasons.ts'
 
 export type { LedgerRow } from '../../crawl/ledger.ts'
 /** Terms of the ledger, re-exported for modules that may not import the crawl folder. */
 export { LEDGER_STATES, type LedgerState, REASONS, type Reason } from '../../crawl/ledger-reasons.ts'
+
+/** Why an address is in its state. Of the files that are never indexed, a crawl reads the lists all the same. */
+export function writeReason({ reason, pattern }: { readonly reason: Reason; readonly pattern: string | null }): string {
+  const isList = reason === 'excluded' && isListPattern(pattern)
+  return isList ? 'it is a list for crawlers, which is read but is not a page' : REASON_WORDS[reason]
+}
 
 /** Human-readable reason for the state of an address. */
 export const REASON_WORDS: Readonly<Record<Reason, string>> = {

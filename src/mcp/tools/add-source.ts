@@ -77,7 +77,7 @@ export const addSource: Tool = createTool({
     await progress(0, 1, 'recording the source')
     const { prepareSource } = await import('../../library/crawl/prepare-source.ts')
     const prepared = await prepareSource(opened, input)
-    const { source, kind, options, meaning } = prepared
+    const { source, kind, options, meaning, notice } = prepared
     const crawlId = await crawls.start(source, { kind, ...options }).catch(async (error: unknown) => {
       // A refused call leaves no new source behind.
       await withdrawUnstarted(opened, prepared)
@@ -85,7 +85,8 @@ export const addSource: Tool = createTool({
     })
     await progress(1, 1, 'crawling')
     const understood = meaning === null ? '' : `, understood as ${meaning}`
-    const headline = `Added ${writeLabel(source)} (${quoteSpaced(source.url)})${understood}${writePackageNote(source)}`
+    const twin = notice === undefined ? '' : `. ${notice}`
+    const headline = `Added ${writeLabel(source)} (${quoteSpaced(source.url)})${understood}${twin}${writePackageNote(source)}`
     return writeStartedCrawl(opened, source, crawlId, headline)
   },
 })
