@@ -10,7 +10,7 @@ export const LIBRARY_ERRORS = {
     // For example `2 crawls are under way, as many as are allowed at once`.
     message: '{what}, as many as {rule}',
     advice: 'wait for one of them to end, then try again',
-    httpStatus: 429,
+    httpStatus: 409,
     exitCode: 1,
   },
   WORKERS_MISSING: {

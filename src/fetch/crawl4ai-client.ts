@@ -232,18 +232,22 @@ function createFailedPage(url: string, serviceMessage: string): CrawledPage {
 }
 
 function parseResult(answer: unknown, requestedUrl: string, headers: Readonly<Record<string, string>>): CrawledPage {
-  const { success, results } = fieldsOf(answer)
-  if (success !== true) throw badAnswerError('reports a failure')
-  const [first] = listOf(results)
-  if (first === undefined) throw badAnswerError('contains no result')
+  const outer = fieldsOf(answer)
+  // Some versions answer with the result itself, and some with a failure that no result describes.
+  const isBare = outer['results'] === undefined && (outer['markdown'] ?? outer['url']) !== undefined
+  const [first] = isBare ? [answer] : listOf(outer['results'])
   const result = fieldsOf(first)
+  const problem = textOf(result['error_message']) || textOf(outer['error_message'])
+  const isSuccess = outer['success'] === true
+  if (!isSuccess && problem === '') throw badAnswerError('reports a failure')
+  if (isSuccess && first === undefined) throw badAnswerError('contains no result')
   const { title, description } = fieldsOf(result['metadata'])
   const { internal, external } = fieldsOf(result['links'])
   const { status_code: status } = result
   const url = textOf(result['redirected_url']) || textOf(result['url']) || requestedUrl
   return {
-    isSuccess: result['success'] === true,
-    problem: cleanLine(hideKeys(textOf(result['error_message']), headers), MAX_PROBLEM_LENGTH) ?? '',
+    isSuccess: isSuccess && result['success'] === true,
+    problem: cleanLine(hideKeys(problem, headers), MAX_PROBLEM_LENGTH) ?? '',
     url,
     status: typeof status === 'number' ? status : 0,
     markdown: pickMarkdown(result['markdown']),

@@ -28,18 +28,6 @@ export interface Failure {
 /** The status in log and metrics of a request whose client disconnected before the response, as in other servers. */
 export const CLIENT_CLOSED_REQUEST = 499
 
-/** An error with another status than the error table has for its code. */
-export class StatusError extends Error {
-  readonly status: number
-  override readonly cause: PharosError
-
-  constructor(status: number, cause: PharosError) {
-    super(cause.message, { cause })
-    this.status = status
-    this.cause = cause
-  }
-}
-
 /**
  * Describes a failure without exposing the internals of the server. A known error is described in full, without the path of the library.
  * An unavailable library gives only a general reason, and an unexpected error only an id; the log has the rest.
@@ -126,7 +114,6 @@ export function isStoreFailure(error: unknown): boolean {
 }
 
 function toKnownError(error: unknown): { readonly error: PharosError; readonly status: number } | undefined {
-  if (error instanceof StatusError) return { error: error.cause, status: error.status }
   if (isStoreFailure(error)) return { error: unavailableError(error), status: 503 }
   if (!(error instanceof PharosError) || error.code === 'INTERNAL') return undefined
   return { error, status: error.entry.httpStatus }

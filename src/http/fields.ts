@@ -24,12 +24,12 @@ export function withJsonSchema<T extends z.ZodType>(schema: T, shape: Readonly<R
   return schema
 }
 
-/** A page size: values above `maximum` are clamped to `maximum`, and values that are not counts are rejected. */
+/** A page size: counts are clamped to the range from 1 to `maximum`, and other values are rejected. */
 export function limitField(defaultValue: number, maximum: number): z.ZodType<number> {
   const schema = z
     .string('expected one number')
-    .regex(/^0*[1-9]\d{0,14}$/, `expected a whole number from 1 to ${maximum}`)
-    .transform((text) => Math.min(Number(text), maximum))
+    .regex(/^\d{1,15}$/, `expected a whole number from 1 to ${maximum}`)
+    .transform((text) => Math.min(Math.max(Number(text), 1), maximum))
     .default(defaultValue)
   return withJsonSchema(schema, { type: 'integer', minimum: 1, maximum, default: defaultValue })
 }

@@ -77,7 +77,7 @@ function describeRoute(route: Route, settings: HttpSettings): Operation {
     ...(body === undefined ? {} : { requestBody: describeBody(body, route.required?.(settings) ?? []) }),
     responses: Object.fromEntries(
       Object.entries({ ...answers, ...failures(...(body === undefined ? [] : [413, 415]), 401, 403, 421) }).map(
-        ([status, answer]) => [status, describeAnswer(answer)],
+        ([status, answer]) => [status, describeAnswer(answer, body !== undefined && Number(status) < 300)],
       ),
     ),
   }
@@ -91,9 +91,13 @@ function describeBody(body: z.ZodType, required: readonly string[]): NonNullable
   }
 }
 
-function describeAnswer({ what, schema, type = 'application/json' }: AnswerSpec) {
+/** Fields of a body that the route does not know are reported in the answer. */
+const notices = z.array(z.string()).optional().describe('Unknown fields of the request, which were ignored.')
+
+function describeAnswer({ what, schema, type = 'application/json' }: AnswerSpec, hasNotices: boolean) {
   if (schema === undefined && type === 'application/json') return { description: what }
-  const described = schema === undefined ? {} : { schema: describeSchema(schema, 'output') }
+  const whole = hasNotices && schema instanceof z.ZodObject ? schema.extend({ notices }) : schema
+  const described = whole === undefined ? {} : { schema: describeSchema(whole, 'output') }
   return { description: what, content: { [type]: described } }
 }
 

@@ -4,8 +4,9 @@ import type { Clock } from '../crawl/ports.ts'
 import type { HostResolver } from '../fetch/address-check.ts'
 import { type Allowance, parseAllowance } from '../fetch/addresses.ts'
 import { systemClock } from '../fetch/clock.ts'
+import { checkOptions, kindOfAll, type OptionKind, refuseOption } from './check-options.ts'
 import type { VectorSink } from './document.ts'
-import type { Log } from './reader-log.ts'
+import { type Log, neverFailing } from './reader-log.ts'
 
 /** Options of a `Crawl4AIReader`. */
 export interface Crawl4AIReaderOptions {
@@ -68,14 +69,24 @@ export function readerOptionsOf(settings: Crawl4AISettings): Crawl4AIReaderOptio
   }
 }
 
+const KINDS: Readonly<Record<keyof Crawl4AIReaderOptions, OptionKind>> = {
+  ...kindOfAll('a text', 'endpointUrl', 'token'),
+  ...kindOfAll('an object', 'vectorStore', 'clock'),
+  ...kindOfAll('a function', 'log', 'resolve'),
+  ...kindOfAll('anything', 'timeoutSeconds', 'maxConcurrentRequests', 'maxRetries', 'retryDelays'),
+  ...kindOfAll('true or false', 'failOnError', 'enableDeduplication'),
+  allowPrivate: 'a list of texts',
+}
+
 /** Fills in the defaults. Throws `OPTION_INVALID`, with field, range and value, for a value out of range. */
 export function resolveReaderOptions(options: Crawl4AIReaderOptions): ReaderSettings {
+  checkOptions(options, KINDS)
   const parsed = parseAllowance(options.allowPrivate ?? [])
   if (parsed.type === 'problem') throw new PharosError('OPTION_INVALID', { problem: `allowPrivate: ${parsed.problem}` })
   return {
     endpointUrl: checkEndpoint(options.endpointUrl ?? 'http://localhost:52004'),
     timeoutSeconds: checkNumber('timeoutSeconds', options.timeoutSeconds ?? 60, 'a number', 10, 300),
-    failOnError: checkBoolean('failOnError', options.failOnError ?? false),
+    failOnError: options.failOnError ?? false,
     maxConcurrentRequests: checkNumber(
       'maxConcurrentRequests',
       options.maxConcurrentRequests ?? 5,
@@ -85,11 +96,11 @@ export function resolveReaderOptions(options: Crawl4AIReaderOptions): ReaderSett
     ),
     maxRetries: checkNumber('maxRetries', options.maxRetries ?? 3, 'a whole number', 0, 10),
     retryDelays: checkDelays(options.retryDelays ?? [1, 2, 4]),
-    enableDeduplication: checkBoolean('enableDeduplication', options.enableDeduplication ?? true),
+    enableDeduplication: options.enableDeduplication ?? true,
     vectorStore: options.vectorStore,
     token: options.token ?? '',
     allowance: parsed.allowance,
-    log: options.log ?? (() => {}),
+    log: neverFailing(options.log ?? (() => {})),
     clock: options.clock ?? systemClock,
   }
 }
@@ -102,18 +113,14 @@ function checkNumber(
   max: number,
 ): number {
   const isKind = kind === 'a number' ? Number.isFinite(value) : Number.isInteger(value)
-  return isKind && value >= min && value <= max ? value : refuse(field, `${kind} from ${min} to ${max}`, value)
-}
-
-function checkBoolean(field: string, value: boolean): boolean {
-  return typeof value === 'boolean' ? value : refuse(field, 'true or false', value)
+  return isKind && value >= min && value <= max ? value : refuseOption(field, `${kind} from ${min} to ${max}`, value)
 }
 
 function checkDelays(delays: readonly number[]): readonly number[] {
   const isList = Array.isArray(delays) && delays.length > 0
   return isList && delays.every((delay) => Number.isFinite(delay) && delay >= 0)
     ? [...delays]
-    : refuse('retryDelays', 'at least one number of seconds, none below 0', delays)
+    : refuseOption('retryDelays', 'at least one number of seconds, none below 0', delays)
 }
 
 /** Checks the URL of the service. The error messages do not repeat its credentials. */
@@ -122,11 +129,5 @@ function checkEndpoint(text: string): string {
   const url = URL.parse(text)
   return url !== null && ['http:', 'https:'].includes(url.protocol)
     ? text.replace(/\/+$/, '')
-    : refuse('endpointUrl', 'an address with http or https', hideCredentials(text))
-}
-
-function refuse(field: string, expected: string, value: unknown): never {
-  throw new PharosError('OPTION_INVALID', {
-    problem: `${field} must be ${expected}, got ${JSON.stringify(value) ?? 'nothing'}`,
-  })
+    : refuseOption('endpointUrl', 'an address with http or https', hideCredentials(text))
 }

@@ -10,6 +10,7 @@ import {
 import { openServiceClient, type ServiceClient } from '../fetch/service-client.ts'
 import { CircuitBreaker, CircuitOpenError } from '../library/circuit-breaker.ts'
 import { ServiceFailure } from '../library/service-call.ts'
+import { checkUrls, createClosedError } from './check-options.ts'
 import { type Crawl4AIReaderOptions, type ReaderSettings, resolveReaderOptions } from './crawl4ai-options.ts'
 import { documentId, type PageMetadata, type ReaderDocument, type ReadFailure, type VectorSink } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
@@ -123,7 +124,8 @@ export class Crawl4AIReader implements DocumentReader {
    * the rest. A URL that is given twice is read twice.
    */
   async loadAll(urls: readonly string[], signal?: AbortSignal): Promise<(ReaderDocument | null)[]> {
-    if (this.#closing.signal.aborted) throw new TypeError('the reader is closed')
+    this.#closing.signal.throwIfAborted()
+    checkUrls(urls)
     this.#lastFailures = []
     if (urls.length === 0) return []
     const combinedSignal = AbortSignal.any([this.#closing.signal, ...(signal === undefined ? [] : [signal])])
@@ -145,7 +147,7 @@ export class Crawl4AIReader implements DocumentReader {
 
   /** Aborts reads in progress, and closes the connections. */
   async close(): Promise<void> {
-    this.#closing.abort(new TypeError('the reader is closed'))
+    this.#closing.abort(createClosedError())
     await this.#parts.http.close()
   }
 
@@ -203,11 +205,15 @@ function describePage(page: CrawledPage, url: string, now: number): PageMetadata
     title: page.title,
     description: page.description,
     status_code: page.status,
-    crawl_timestamp: page.timestamp || new Date(now).toISOString(),
+    crawl_timestamp: isDate(page.timestamp) ? page.timestamp : new Date(now).toISOString(),
     internal_links_count: page.internalLinkCount,
     external_links_count: page.externalLinkCount,
     source_type: 'web_crawl',
   }
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}/.test(text) && !Number.isNaN(Date.parse(text))
 }
 
 function factsOf({ type, status }: ServiceFailure): Pick<LogRecord, 'failure' | 'status'> {

@@ -1,5 +1,5 @@
 import { chunkPage } from '../core/chunk/chunk-page.ts'
-import { type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
+import { CHUNK_PROFILES, type ChunkProfile, sizesOf } from '../core/chunk/profiles.ts'
 import { PharosError } from '../core/errors.ts'
 import type { Chunk } from '../core/model.ts'
 import { hideCredentials } from '../core/url/credentials.ts'
@@ -7,6 +7,7 @@ import { pointIdOf, writeChunkPayload } from '../embed/qdrant-points.ts'
 import { checkVectors } from '../library/embed/check-vectors.ts'
 import { embeddedText, PROBE_TEXT } from '../library/embed/embedded-text.ts'
 import type { Embedder } from '../library/ports/vectors.ts'
+import { checkOptions, kindOfAll, type OptionKind, refuseOption } from './check-options.ts'
 import type { ReaderDocument, VectorPoint, VectorSink } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
 
@@ -20,6 +21,12 @@ export interface IngestOptions {
   /** Removes the old points of the same URL after the new ones are written. @default true */
   readonly enableDeduplication?: boolean
   readonly signal?: AbortSignal | undefined
+}
+
+const KINDS: Readonly<Record<keyof IngestOptions, OptionKind>> = {
+  ...kindOfAll('an object', 'embedder', 'vectorStore', 'signal'),
+  chunks: CHUNK_PROFILES,
+  enableDeduplication: 'true or false',
 }
 
 /** Result of one document. */
@@ -55,6 +62,7 @@ export async function ingestDocuments(
   documents: readonly IngestedDocument[],
   options: IngestOptions,
 ): Promise<IngestResult[]> {
+  checkOptions(options, KINDS, ['embedder', 'vectorStore'])
   const results: IngestResult[] = []
   for (const document of documents) results.push(await ingestDocument(document, options))
   return results
@@ -84,9 +92,9 @@ export async function ingestUrls(
   urls: readonly string[],
   options: IngestUrlsOptions,
 ): Promise<IngestResult[]> {
+  checkOptions(options, KINDS, ['embedder'])
   const vectorStore = options.vectorStore ?? reader.vectorStore
-  if (vectorStore === undefined)
-    throw new TypeError('there is no vectorStore, neither in the options nor in the reader')
+  if (vectorStore === undefined) refuseOption('vectorStore', 'given in the options or in the reader', undefined)
   const enableDeduplication = options.enableDeduplication ?? reader.enableDeduplication ?? true
   const { signal } = options
   const documents = await reader.loadAll(urls, signal)

@@ -1,10 +1,12 @@
 import { PharosError } from '../core/errors.ts'
 import { hideCredentials } from '../core/url/credentials.ts'
+import { RENDERINGS } from '../crawl/ports.ts'
 import { createUrlFetcher, type FetchUrlOptions } from '../library/crawl/fetch-url.ts'
 import type { Library } from '../library/library.ts'
 import { findSource } from '../library/sources/find-source.ts'
 import { type LibraryOptions, openLibrary } from '../open-library.ts'
 import { VERSION } from '../version.ts'
+import { checkOptions, checkUrls, createClosedError, kindOfAll, type OptionKind } from './check-options.ts'
 import type { ReaderDocument, ReadFailure } from './document.ts'
 import type { DocumentReader } from './document-reader.ts'
 import { loadBatch } from './load-batch.ts'
@@ -29,8 +31,22 @@ export interface PharosReader extends DocumentReader {
   readonly className: 'PharosReader'
 }
 
+const KINDS: Readonly<Record<keyof PharosReaderOptions, OptionKind>> = {
+  ...kindOfAll('a text', 'version', 'contactUrl', 'proxy', 'importFolder'),
+  ...kindOfAll('a list of texts', 'allowPrivate', 'exclude'),
+  ...kindOfAll('true or false', 'failOnError', 'obeysRobots', 'embed'),
+  ...kindOfAll('a number', 'maxPageBytes', 'firstByteTimeoutMs', 'answerTimeoutMs', 'maxHeaderBytes', 'maxFileBytes'),
+  ...kindOfAll('a number', 'maxArchiveBytes', 'embedThreads', 'patienceMs', 'busyMs', 'connections'),
+  ...kindOfAll('an object', 'headers', 'library', 'limits', 'git', 'browser', 'crawl4ai', 'embedding', 'reranking'),
+  ...kindOfAll('a function', 'registryToken', 'openGrammars', 'notice'),
+  ...kindOfAll('anything', 'maxConcurrentRequests', 'registries', 'siteHeaders'),
+  qdrant: 'an object',
+  render: RENDERINGS,
+}
+
 /** Opens a reader, which must be closed. It sends no request before the first read. */
 export async function openPharosReader(options: PharosReaderOptions = {}): Promise<PharosReader> {
+  checkOptions(options, KINDS)
   const { library, failOnError, maxConcurrentRequests = 5, headers, obeysRobots, render, ...libraryOptions } = options
   checkConcurrency(maxConcurrentRequests)
   const fetching = { headers: headers ?? {}, obeysRobots: obeysRobots ?? true, render: render ?? 'http' }
@@ -63,6 +79,7 @@ function createReader(library: Library, reading: ReadConfig, closeLibrary: () =>
   }
   const loadAll: PharosReader['loadAll'] = async (urls, signal) => {
     closing.signal.throwIfAborted()
+    checkUrls(urls)
     lastFailures = []
     const combinedSignal = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])])
     const options = { concurrency, failOnError, signal: combinedSignal }
@@ -83,7 +100,7 @@ function createReader(library: Library, reading: ReadConfig, closeLibrary: () =>
     loadAll,
     loadData: async (urls, signal) => (await loadAll(urls, signal)).filter((document) => document !== null),
     async close() {
-      closing.abort(new TypeError('the reader is closed'))
+      closing.abort(createClosedError())
       await closeLibrary()
     },
   }

@@ -6,6 +6,7 @@ import {
 } from '../embed/qdrant-collection.ts'
 import { systemClock } from '../fetch/clock.ts'
 import { openServiceClient } from '../fetch/service-client.ts'
+import { checkOptions, kindOfAll, type OptionKind } from './check-options.ts'
 
 /** The collection to open, and how to reach its Qdrant server. */
 export type QdrantStoreOptions = Pick<
@@ -18,8 +19,15 @@ export interface QdrantStore extends QdrantCollection {
   close(): Promise<void>
 }
 
+const KINDS: Readonly<Record<keyof QdrantStoreOptions, OptionKind>> = {
+  ...kindOfAll('a text', 'url', 'collection', 'key'),
+  ...kindOfAll('a number', 'dimensions', 'timeoutMs'),
+  signal: 'an object',
+}
+
 /** Opens a Qdrant collection for the points of a pipeline. Only the origin of `url` is contacted. */
 export async function openQdrantStore(options: QdrantStoreOptions): Promise<QdrantStore> {
+  checkOptions(options, KINDS, ['url', 'collection', 'dimensions'])
   refuseCredentials('url', options.url, 'key')
   const client = openServiceClient({ origins: [options.url], userAgent: 'Pharos' })
   try {

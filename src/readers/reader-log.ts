@@ -31,6 +31,14 @@ export interface LogRecord {
 /** Receives log records. */
 export type Log = (record: LogRecord) => void
 
+/** A log whose failures, also late ones, end nothing else. */
+export function neverFailing(log: Log): Log {
+  return (record) => {
+    // An async function turns an exception into a rejection, too.
+    void (async () => log(record))().catch(() => undefined)
+  }
+}
+
 /** A URL without user name and password. */
 export function withoutCredentials(text: string): string {
   if (!hasCredentials(text)) return text

@@ -226,6 +226,8 @@ describe('the metadata of a document', () => {
     ['counts links without a target', { links: { internal: [{}, { href: '' }, null] } }, { internal_links_count: 3 }],
     ['has the status 0 if it is null', { status_code: null }, { status_code: 0 }],
     ['has no values of a wrong type', { metadata: { title: 7 }, crawl_timestamp: 7 }, { title: '' }],
+    ['has the time of this machine if the service reports none', { crawl_timestamp: 'yesterday' }, {}],
+    ['has the time of this machine instead of an impossible one', { crawl_timestamp: '2026-13-45T00:00:00Z' }, {}],
     ['names the requested address after a redirect', { redirected_url: 'https://example.com/2' }, {}],
   ])('%s', async (_, result, expected) => {
     const { document } = await readFound(result)
@@ -283,6 +285,43 @@ describe('reading one page', () => {
     expect(document).toBeNull()
     expect(message).toBe(`${URL_1} could not be read: ${problem}`)
     expect(stage.server.count(CRAWL)).toBe(1)
+  })
+
+  test('takes a result that is the whole answer', async () => {
+    const answer = { url: URL_1, success: true, status_code: 200, markdown: { fit_markdown: 'bare' } }
+    stage.server.queueFaults(CRAWL, { type: 'answer', status: 200, json: answer })
+    const reader = await stage.openReader()
+    const [document] = await reader.loadAll([URL_1])
+    expect(document).toMatchObject({ text: 'bare', metadata: { status_code: 200 } })
+  })
+
+  test.each<[string, object]>([
+    [
+      'of a result that is the whole answer',
+      { url: URL_1, success: false, status_code: 404, error_message: 'Page not found' },
+    ],
+    ['of an answer without a result', { success: false, error_message: 'Page not found' }],
+    ['of an answer with no results', { success: false, results: [], error_message: 'Page not found' }],
+    [
+      'inside a result of a failed answer',
+      { success: false, results: [{ success: false, error_message: 'Page not found' }] },
+    ],
+  ])('shows the message %s, and does not retry', async (_, answer) => {
+    stage.server.queueFaults(CRAWL, { type: 'answer', status: 200, json: answer })
+    const reader = await stage.openReader()
+    expect(await reader.loadAll([URL_1])).toEqual([null])
+    expect(reader.lastFailures.map(({ error }) => error.message)).toEqual([
+      `${URL_1} could not be read: Page not found`,
+    ])
+    expect(stage.server.count(CRAWL)).toBe(1)
+  })
+
+  test('a log that throws does not reject a batch', async () => {
+    const log = () => {
+      throw new Error('disk full')
+    }
+    const reader = await stage.openReader({ log })
+    expect(await reader.loadAll([URL_1])).toMatchObject([{ id: documentId(URL_1) }])
   })
 
   test.each<[string, Fault, string]>([
@@ -473,8 +512,9 @@ describe('reading many pages', () => {
     loading.catch(() => {})
     await stage.server.waitForRequests(CRAWL, 2)
     await reader.close()
-    await expect(loading).rejects.toThrow('the reader is closed')
-    await expect(reader.loadAll([URL_1])).rejects.toThrow('the reader is closed')
+    const closed = { code: 'OPTION_INVALID', message: 'the reader is closed' }
+    await expect(loading).rejects.toMatchObject(closed)
+    await expect(reader.loadAll([URL_1])).rejects.toMatchObject(closed)
   })
 
   test('removes nothing from the vector store', async () => {

@@ -297,7 +297,7 @@ describe('ingesting addresses', () => {
 
   test('requires a vector store', async () => {
     const reader = { loadAll: async () => [null], lastFailures: [] }
-    await expect(ingestUrls(reader, [URL_A], { embedder })).rejects.toThrow(TypeError)
+    await expect(ingestUrls(reader, [URL_A], { embedder })).rejects.toMatchObject({ code: 'OPTION_INVALID' })
     expect(await ingestUrls(reader, [URL_A], { embedder, vectorStore })).toMatchObject([
       { type: 'failed', error: { code: 'READ_FAILED' } },
     ])

@@ -143,16 +143,22 @@ describe('serve', () => {
     expect(fs.readdirSync(sandbox.folder).filter((name) => name.startsWith('notes'))).toEqual(['notes.txt'])
   })
 
-  test('uses the given port, or says that it is taken', async () => {
+  test('uses the given port; if it is taken, ends for a flag, and takes another for the environment', async () => {
     const busy = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => busy.once('listening', resolve))
     // The server listens on a port, so the address is an object.
     const { port } = busy.address() as AddressInfo
-    const refused = await sandbox.runInProcess(['serve'], { PORT: String(port) })
+    const refused = await sandbox.runInProcess(['serve', '--port', String(port)])
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining(`--port ${port}: the port is in use; choose another one`),
     ])
+    const other = await serve([], { PORT: String(port) })
+    expect(Number(new URL(other.origin).port)).toBeGreaterThanOrEqual(41_000)
+    other.kill('SIGTERM')
+    expect((await other.ended).stderr).toContain(
+      `the port ${port} of the environment is in use; another one was chosen`,
+    )
     await new Promise((resolve) => busy.close(resolve))
     const server = await serve([], { PORT: String(port) })
     expect(new URL(server.origin).port).toBe(String(port))

@@ -474,6 +474,10 @@ describe('the server', () => {
       const statuses = Object.keys(body.paths[path].post.responses)
       expect([path, statuses]).toEqual([path, expect.arrayContaining(['413', '415'])])
     }
+    // Answers to requests with a body may report unknown fields of it.
+    const started = body.paths['/api/crawl'].post.responses['202'].content['application/json'].schema
+    expect(started.properties.notices).toMatchObject({ type: 'array', items: { type: 'string' } })
+    expect(started.required).not.toContain('notices')
     const [limit] = body.paths['/api/queues'].get.parameters
     expect(limit).toMatchObject({
       name: 'limit',
@@ -501,7 +505,9 @@ describe('the server', () => {
     // The field name in the error tells a form where to show it.
     const invalid = await server.post('/api/crawl', { startUrl: 'https://docs.example/', concurrency: 'many' })
     expect([invalid.status, invalid.body]).toMatchObject([400, { field: 'concurrency' }])
-    await expectRefusal(server.ask('/api/queues?limit=0'), 400, 'USAGE')
+    // A limit beyond the range, on either side, is clamped.
+    expect((await server.ask('/api/queues?limit=0')).body.items.length).toBeLessThanOrEqual(1)
+    await expectRefusal(server.ask('/api/queues?limit=-1'), 400, 'USAGE')
     await expectRefusal(server.ask('/api/queues?limit=-5'), 400, 'USAGE')
     await expectRefusal(server.ask(`/api/queues/${JOB}/events?action=lost`), 400, 'USAGE')
     await expectRefusal(server.ask(`/api/queues/${JOB}/events?before=x`), 400, 'USAGE')

@@ -52,7 +52,7 @@ function writeSummary(results: Results): string {
     .flatMap((outcome: Outcome) => outcome.problems)
   return `- **Throughput**: ${count(rateOf(large))} visits a second with ${count(LARGE.workers)} workers, if the databases keep up.
 - **Politeness**: ${problems.length === 0 ? 'never broken, and no address lost or settled twice' : `broken, or addresses lost: ${problems.length} times`}.
-- **Recovery**: with few hosts for many workers, another worker takes over the hosts of a killed worker after a median of ${seconds(scarce.recovery.kill?.median ?? 0)} s and at most ${seconds(scarce.recovery.kill?.max ?? 0)} s. With many hosts, they wait for their place among all others, with a median of ${seconds(large.recovery.kill?.median ?? 0)} s.
+- **Recovery**: another worker takes over the crawls of a killed worker within about fifteen seconds, but its hosts only when their leases have ended. With few hosts for many workers, that is after a median of ${seconds(scarce.recovery.kill?.median ?? 0)} s and at most ${seconds(scarce.recovery.kill?.max ?? 0)} s. With many hosts, they wait for their place among all others, with a median of ${seconds(large.recovery.kill?.median ?? 0)} s.
 - **First bottleneck**: one database, at ${count(Math.max(...oneDatabase.map(rateOf)))} visits a second with ${CORES} slow cores; one source, at ${count(Math.max(...oneSource.map(rateOf)))}.`
 }
 

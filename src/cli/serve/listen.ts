@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
-import { PharosError } from '../../core/errors.ts'
+import type { EffectiveConfig } from '../../config.ts'
+import { codeOf, PharosError } from '../../core/errors.ts'
 import type { Peer } from '../../http/ports.ts'
 
 /** A server that listens on this machine. */
@@ -43,6 +44,24 @@ export async function listen(
   const cause = await tryListen(server, port, host)
   if (cause !== undefined) throw listenError(cause, port, host)
   return toListeningServer(server, host)
+}
+
+/** The port range to search if no port is given. */
+const PORT_RANGE = { first: 41_000, last: 61_000 }
+
+/** Serves HTTP as the configuration says. A busy port of the environment is replaced, because only a flag or the file ask for no other. */
+export async function listenConfigured(
+  { values, origins }: Pick<EffectiveConfig, 'values' | 'origins'>,
+  handle: RequestHandler,
+  warn: (message: string) => void,
+): Promise<ListeningServer> {
+  const { host, port } = values
+  if (port === 0) return listenInRange(handle, PORT_RANGE, { host })
+  return listen(handle, port, { host }).catch((error: unknown) => {
+    if (origins.port !== 'environment' || !(error instanceof Error) || codeOf(error.cause) !== 'EADDRINUSE') throw error
+    warn(`the port ${port} of the environment is in use; another one was chosen`)
+    return listenInRange(handle, PORT_RANGE, { host })
+  })
 }
 
 /** Serves HTTP on the first free port of a range, or on any free port if all are taken. */

@@ -33,7 +33,7 @@ import { openPackDownloads } from '../pack-downloads.ts'
 import { retryUntilReachable } from '../retry-until-reachable.ts'
 import { openSystemProbe } from '../system-probe.ts'
 import { createAssets, createLazyAssets, pageFolder } from './assets.ts'
-import { type ListeningServer, listen, listenInRange } from './listen.ts'
+import { listenConfigured } from './listen.ts'
 import { type ServedLibrary, serveLibrary } from './serve-library.ts'
 import { checkOrigins, listHosts, readToken } from './serve-token.ts'
 import { findServer, registerServer, runningError } from './server-registration.ts'
@@ -61,9 +61,6 @@ export interface OpenServer {
 /** Maximum number of search threads. Each opens the library, and can use about 100 MB with a large one. */
 const MAX_SEARCH_THREADS = 4
 
-/** The port range to search if no port is given. */
-const PORT_RANGE = { first: 41_000, last: 61_000 }
-
 /** Maximum number of feed events read at once when waiting for crawls to end. */
 const MAX_EVENTS = 1000
 const NO_LOGS = { logs: false, jobId: null }
@@ -90,7 +87,7 @@ export async function openServer(config: EffectiveConfig, log: Log): Promise<Ope
     )
     closers.push(embedAfterCrawls(dispatcher, library))
     const app = openApp({ config, token, library, dispatcher, analysis, log, closers })
-    const server = await listenConfigured(config, app)
+    const server = await listenConfigured(config, app.fetch, log.warn)
     closers.push(server.close, app.close)
     // Closed first, so that a client that finds the registration also finds a server that responds.
     closers.push(await registerServer(values, server, log))
@@ -388,9 +385,4 @@ function createLibraryLender(open: () => Promise<OpenLibrary>): () => Promise<Op
     lent.set(library, lentLibrary)
     return lentLibrary
   }
-}
-
-function listenConfigured({ values }: EffectiveConfig, app: HttpApp): Promise<ListeningServer> {
-  const { host, port } = values
-  return port === 0 ? listenInRange(app.fetch, PORT_RANGE, { host }) : listen(app.fetch, port, { host })
 }

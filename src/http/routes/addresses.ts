@@ -186,7 +186,7 @@ export const addressRoutes: readonly Route[] = [
     method: 'get',
     path: '/api/fetch-body',
     group: GROUP,
-    summary: 'The stored text of a page, up to 512 KB of it.',
+    summary: 'The stored text of a page, up to 512 KB of it; GET /read.md?url=… gives all of it.',
     query: z.object({ id: requiredTextField('The id that url-details gives: <id of the source>/<key>.', 5000) }),
     answers: { 200: { what: 'Markdown, as text.', type: 'text/plain' }, ...failures(400, 404, 503) },
     async run({ query }, { ports }) {

@@ -7,7 +7,6 @@ import type { Dispatcher, JobView } from '../../library/jobs/dispatcher.ts'
 import { writeJobItem } from '../../library/jobs/job-item.ts'
 import { offerDocumentation } from '../../library/sources/offer-documentation.ts'
 import type { HttpContext } from '../context.ts'
-import { StatusError } from '../failure.ts'
 import { jobId } from '../fields.ts'
 import { endedRecord, externalCrawlRecord, jobRecord } from '../records/job-records.ts'
 import { createRoute, type Reply, type Route, reply } from '../route.ts'
@@ -174,12 +173,7 @@ async function startCrawl(body: CrawlBody | undefined, began: number, ports: Htt
   const request = parseCrawlRequest(body, { libraryPath, defaultStartUrl: defaultStartUrl ?? undefined })
   if (body?.crawlType === 'history' && body.force !== true) await refuseUnprepared(request.url, body, ports)
   const parsedAt = performance.now()
-  const job = await (body?.queue === true ? dispatcher.enqueue(request) : dispatcher.begin(request)).catch(
-    (error: unknown) => {
-      // The API contract demands status 409 here.
-      throw error instanceof PharosError && error.code === 'JOBS_FULL' ? new StatusError(409, error) : error
-    },
-  )
+  const job = await (body?.queue === true ? dispatcher.enqueue(request) : dispatcher.begin(request))
   const now = performance.now()
   if (traceStart) {
     const parts = `read=${(parsedAt - began).toFixed(1)}ms begin=${(now - parsedAt).toFixed(1)}ms total=${(now - began).toFixed(1)}ms`

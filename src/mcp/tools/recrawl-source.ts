@@ -13,7 +13,7 @@ import { createTool, type Tool } from '../tool.ts'
 export const recrawlSource: Tool = createTool({
   name: 'recrawl_source',
   description:
-    'Crawls a source again in the background: adds new pages, updates changed ones, removes those that are gone. Returns crawlId at once; poll crawl_status. Resumes an interrupted crawl. Stops before it removes more than a tenth of the pages, or half of a small source, unless acceptLoss is true. Patterns and limits hold for this run.',
+    'Crawls a source again in the background: adds new pages, updates changed ones, removes those that are gone. Returns crawlId at once; poll crawl_status. Resumes an interrupted crawl. Stops before it removes more than half of the pages, or more than 20 when that is also more than a tenth, unless acceptLoss is true. Patterns and limits hold for this run.',
   effects: { isDestructive: true, isIdempotent: true, isOpenWorld: true },
   isSafe: false,
   input: z.strictObject({
