@@ -123,7 +123,7 @@ describe('search', () => {
     const call = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'))
     expect(call.params).toEqual({
       name: 'search_docs',
-      arguments: { query: 'wick', source: 'lamps', contentType: 'PROSE' },
+      arguments: { query: 'wick', source: 'lamps', contentType: 'prose' },
     })
   })
 

@@ -231,10 +231,10 @@ test('an empty answer suggests how to widen the search', async () => {
   const narrow = await callForText('search_docs', {
     query: 'zymurgy',
     library: 'guide',
-    contentType: 'CODE',
+    contentType: 'code',
     minScore: 0.5,
   })
-  expect(narrow).toMatch(/^Filters: source "guide", contentType "CODE", minScore "0.5"$/m)
+  expect(narrow).toMatch(/^Filters: source "guide", contentType "code", minScore "0.5"$/m)
   expect(narrow).toMatch(/^Without source "guide": 0 pages$/m)
   expect((answer.structuredContent as { passages: unknown[] }).passages).toEqual([])
   expect(await callForText('search_docs', { query: 'zymurgy' })).toBe(

@@ -143,7 +143,7 @@ const REFUSED: readonly (readonly [string, Record<string, unknown>, RegExp])[] =
   ['search_docs', {}, /\(USAGE\): query is missing – /],
   ['search_docs', { query: 'a '.repeat(10_001) }, /expected a question of at most 20000 characters, got 20001/],
   ['search_docs', { query: 'kiln', minScore: 2 }, /minScore: Too big/],
-  ['search_docs', { query: 'kiln', contentType: 'TEXT' }, /contentType: .*"PROSE"\|"CODE"\|"MIXED"/],
+  ['search_docs', { query: 'kiln', contentType: 'TEXT' }, /contentType: .*"prose"\|"code"/],
   ['search_docs', { query: 'kiln', max_results: 3 }, /there is no "max_results", did you mean maxResults\? – /],
   ['search_docs', { query: 'kiln', limit: 'ten' }, /limit: .*expected number/],
   ['search_docs', { query: 'kiln', source: 'nowhere' }, /no source nowhere/],

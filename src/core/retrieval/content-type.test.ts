@@ -4,7 +4,13 @@ import { contentTypeOf, readTraits, writeTraits } from './content-type.ts'
 
 const markdown = (...lines: string[]) => contentTypeOf({ kind: 'markdown', content: lines.join('\n') })
 
-test('the content type of a chunk is that of most of its lines', () => {
+test('text with two lines of code is prose', () => {
+  const paragraph = 'The client waits for the time that the server names, and at most for a minute, before it asks again.'
+  expect(markdown('## Waiting', '', paragraph, '', '```ts', 'wait(60)', 'ask()', '```')).toBe('prose')
+  expect(markdown('> 1. Text of a list in a quotation:', '>    ```', '>    ls', '>    ```')).toBe('prose')
+})
+
+test('the content type of a chunk is that of most of its text', () => {
   expect(markdown('One line.', 'Another one.')).toBe('prose')
   expect(markdown('See:', '```', 'a()', 'b()', '```')).toBe('code')
   expect(markdown('See:', '', '~~~~js', 'a()', '~~~', 'b()', '~~~~')).toBe('code')

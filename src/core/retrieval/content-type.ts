@@ -2,7 +2,7 @@ import { FenceReader } from '../markdown/fences.ts'
 import { type Chunk, KINDS, type Kind } from '../model.ts'
 import { linkShareOf } from './link-share.ts'
 
-/** Types of chunks, by the larger part of their lines. */
+/** Types of chunks, by the larger part of their text. */
 export const CONTENT_TYPES = ['prose', 'code'] as const
 
 /** One of {@link CONTENT_TYPES}. */
@@ -13,19 +13,20 @@ export type ContentTypeCounts = Readonly<Record<ContentType, number>>
 
 const PROSE_KINDS: ReadonlySet<Kind> = new Set(['markdown', 'html', 'text', 'image', 'unknown'])
 
-/** The type of a chunk: code if its file is source code or JSON, or if more than half of its lines are in fences. */
+/** The type of a chunk: code if its file is source code or JSON, or if more than half of its text is in fences. */
 export function contentTypeOf({ kind, content }: Pick<Chunk, 'kind' | 'content'>): ContentType {
   if (!PROSE_KINDS.has(kind)) return 'code'
   if (!content.includes('```') && !content.includes('~~~')) return 'prose'
   const fences = new FenceReader()
-  let fencedLineCount = 0
-  let lineCount = 0
+  // Characters, because a paragraph is one line, and fences are not part of the text.
+  let balance = 0
   for (const line of content.split('\n')) {
-    if (line.trim() === '') continue
-    lineCount++
-    if (fences.read(line) !== undefined) fencedLineCount++
+    const part = fences.read(line)
+    const { length } = line.trim()
+    if (part === 'code') balance += length
+    else if (part === undefined) balance -= length
   }
-  return fencedLineCount * 2 > lineCount ? 'code' : 'prose'
+  return balance > 0 ? 'code' : 'prose'
 }
 
 /** Traits that an index keeps with a chunk, so that ranking and most filters need not read the chunk. */

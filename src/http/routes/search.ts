@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
+import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
 import { MAX_QUESTION_CHARS } from '../../core/retrieval/question.ts'
 import { RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { isoOf } from '../../core/text/iso-time.ts'
@@ -69,7 +70,7 @@ export const searchRoutes: readonly Route[] = [
       kind: wordField(KINDS, 'Only text of this kind.'),
       heading: textField('Part of the heading path, as slugs.'),
       symbol: textField('Beginning of a name that the passage defines.'),
-      contentType: wordField(['prose', 'code'], 'Only what is mostly prose, or mostly code.'),
+      contentType: wordField(CONTENT_TYPES, 'Only what is mostly prose, or mostly code.'),
       language: textField(
         'Only pages in this language (BCP 47). auto (default) picks the translation in the language of the question; any returns all translations.',
         50,

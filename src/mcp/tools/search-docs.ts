@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { usageError } from '../../core/errors.ts'
 import { KINDS } from '../../core/model.ts'
-import type { ContentType } from '../../core/retrieval/content-type.ts'
+import { CONTENT_TYPES } from '../../core/retrieval/content-type.ts'
 import { describeDoubt, RELEVANCES } from '../../core/retrieval/relevance.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { CHARS_PER_TOKEN } from '../../core/text/estimate.ts'
@@ -66,7 +66,7 @@ export const searchDocs: Tool = createTool({
     heading: text('Slugs, such as guide/install.'),
     sectionPath: unlisted(text()),
     symbol: text('Prefix of a defined name.'),
-    contentType: rare(z.enum(['PROSE', 'CODE', 'MIXED']).optional()),
+    contentType: rare(z.enum(CONTENT_TYPES).optional()),
     language: text('Such as en, or any.'),
     duplicates: rare(z.enum(DUPLICATES).optional().describe('Nearly identical pages. Default: group.')),
     minScore: rare(z.number().min(0).max(1).optional().describe('0 to 1.')),
@@ -97,7 +97,7 @@ export const searchDocs: Tool = createTool({
         kind: args.kind,
         heading: nonBlank(pickArgument(args, 'heading', 'sectionPath')),
         symbol: nonBlank(args.symbol),
-        contentType: contentTypeOf(args.contentType),
+        contentType: args.contentType,
         language: nonBlank(args.language),
         duplicates: args.duplicates,
         minScore: args.minScore,
@@ -142,7 +142,7 @@ function listFilters({ sources = [], version, path, kind, heading, symbol, ...ot
   const { contentType, minScore } = others
   const language = LANGUAGE_CHOICES.some((choice) => choice === others.language) ? undefined : others.language
   const filters = { source: sources.join(', '), version, path, kind, heading, symbol }
-  const all = { ...filters, contentType: contentType?.toUpperCase(), language, minScore: minScore?.toString() }
+  const all = { ...filters, contentType, language, minScore: minScore?.toString() }
   return Object.entries(all).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [{ name, value }]))
 }
 
@@ -150,11 +150,6 @@ function listFilters({ sources = [], version, path, kind, heading, symbol, ...ot
 interface Filter {
   readonly name: string
   readonly value: string
-}
-
-function contentTypeOf(word: 'PROSE' | 'CODE' | 'MIXED' | undefined): ContentType | undefined {
-  if (word === undefined || word === 'MIXED') return undefined
-  return word === 'PROSE' ? 'prose' : 'code'
 }
 
 /** Fits the whole text of an answer into its budget, but for its first citation: leaves out mentions, then cuts the last passage. */

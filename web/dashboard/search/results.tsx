@@ -86,8 +86,8 @@ function writeCall(): string {
   const given = SEARCH_PARAMETERS.flatMap((name) => {
     const value = query.getAll(name).join(',')
     if (value === '') return []
-    // The tool takes content types in capitals, and calls the question `query`.
-    return [[name === 'q' ? 'query' : name, name === 'contentType' ? value.toUpperCase() : value]]
+    // The tool calls the question `query`.
+    return [[name === 'q' ? 'query' : name, value]]
   })
   const args = Object.fromEntries(given)
   return JSON.stringify({ method: 'tools/call', params: { name: 'search_docs', arguments: args } })
