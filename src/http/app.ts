@@ -25,7 +25,7 @@ import { maskAddress, writeRequestLine } from './server/request-log.ts'
 import { createGuard } from './server/security.ts'
 import { createSessions } from './server/session.ts'
 import { withLibraryOr } from './server/store-access.ts'
-import { trackResponse } from './server/track-response.ts'
+import { trackResponse } from '../core/track-response.ts'
 import { hasFindings, PAGES, ROUTES } from './table.ts'
 
 /** Per-request values that the request itself does not carry. */

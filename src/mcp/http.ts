@@ -4,6 +4,7 @@ import {
   type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
+import { trackResponse } from '../core/track-response.ts'
 import type { McpRequest } from './server.ts'
 
 /** The client of a request. */
@@ -34,10 +35,13 @@ const MAX_SESSIONS = 256
 const MAX_CLIENT_SESSIONS = 64
 /** Idle time after which a session is closed when the next one is opened. */
 const IDLE_TIMEOUT_MS = 30 * 60_000
-/** At the session limit, only sessions idle for this long make way for new ones. */
-const MIN_EVICTION_IDLE_MS = 5 * 60_000
+/**
+ * At the session limit, sessions idle for this long make way for new ones: time enough between two requests of a new client. The client of a
+ * closed session opens another.
+ */
+const MIN_EVICTION_IDLE_MS = 5_000
 
-const TOO_MANY_OWN = `Too many sessions of this client (${MAX_CLIENT_SESSIONS}): close those that it does not need`
+const TOO_MANY_OWN = `Too many sessions of this client (${MAX_CLIENT_SESSIONS}) were used a moment ago: try again in a few seconds`
 
 interface Session {
   /** The client, by {@link identify}. */
@@ -45,8 +49,8 @@ interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport
   readonly server: McpServer
   usedAt: number
-  /** Open streams of the session: a client that listens is alive, even if it is silent. */
-  streams: number
+  /** Responses that the client still reads: a client that listens or waits is alive, even if it is silent. */
+  responses: number
 }
 
 /**
@@ -74,16 +78,16 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
    * it is enough for sessions of that client only.
    */
   const closeIdleSessions = async (client: string): Promise<void> => {
-    for (const [id, { usedAt, streams, client: owner }] of [...sessions]) {
+    for (const [id, { usedAt, responses, client: owner }] of [...sessions]) {
       const isFull = countSessionsOf(client) >= MAX_CLIENT_SESSIONS ? owner === client : countAll() >= MAX_SESSIONS
-      if (streams === 0 && now() - usedAt >= (isFull ? MIN_EVICTION_IDLE_MS : IDLE_TIMEOUT_MS)) await closeSession(id)
+      if (responses === 0 && now() - usedAt >= (isFull ? MIN_EVICTION_IDLE_MS : IDLE_TIMEOUT_MS)) await closeSession(id)
     }
   }
   const open = async (request: Request, peer: HttpPeer | undefined): Promise<Response> => {
     const client = await identify(request, peer)
     await closeIdleSessions(client)
     if (countSessionsOf(client) >= MAX_CLIENT_SESSIONS) return refuse(429, -32000, TOO_MANY_OWN)
-    if (countAll() >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: try again later')
+    if (countAll() >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions were used a moment ago: try again in a few seconds')
     const openingSession = { client }
     opening.add(openingSession)
     try {
@@ -98,7 +102,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
       sessionIdGenerator: newId,
       onsessioninitialized: (id) => {
         opening.delete(openingSession)
-        sessions.set(id, { ...openingSession, transport, server, usedAt: now(), streams: 0 })
+        sessions.set(id, { ...openingSession, transport, server, usedAt: now(), responses: 0 })
       },
       onsessionclosed: (id) => {
         sessions.delete(id)
@@ -116,9 +120,12 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     session.usedAt = now()
     sessions.delete(id)
     sessions.set(id, session)
+    session.responses++
     const response = await session.transport.handleRequest(request)
-    if (request.method === 'GET' && response.ok && !request.signal.aborted) countStream(session, request.signal, now)
-    return response
+    return trackResponse(response, request.signal, () => {
+      session.responses--
+      session.usedAt = now()
+    })
   }
   return {
     async fetch(request, peer) {
@@ -132,16 +139,6 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
       for (const id of [...sessions.keys()]) await closeSession(id)
     },
   }
-}
-
-/** Counts a stream of a session until the client closes it. */
-function countStream(session: Session, signal: AbortSignal, now: () => number): void {
-  session.streams++
-  const endStream = () => {
-    session.streams--
-    session.usedAt = now()
-  }
-  signal.addEventListener('abort', endStream, { once: true })
 }
 
 /** Distinguishes clients: remote ones by address, local ones by the name they give. */

@@ -26,6 +26,7 @@ import { type CommonFlags, collectRepeated, configOf, wholeNumber } from '../opt
 import { openGivenPack, refuseFlags } from '../options/pack-option.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
 import { checkOrigins } from '../serve/serve-token.ts'
+import { answerParseErrors } from '../serve/parse-errors.ts'
 import { type Streams, Terminal } from '../terminal.ts'
 
 interface McpFlags extends CommonFlags {
@@ -197,6 +198,7 @@ async function serveStdio(mcp: Mcp, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => done(), { once: true })
   })
   const connection = serve(mcp.createServer)
+  answerParseErrors(process.stdin, process.stdout)
   await disconnected
   await connection.close()
   process.stdin.destroy()

@@ -93,6 +93,28 @@ function enlarge(urls: readonly string[]): { readonly large: OpenLibrary; readon
   return { large: { ...library, store: { ...library.store, listRows } }, read: () => read }
 }
 
+test('findPage names the sources of a path that several have, and takes the newest of several versions', async () => {
+  const own = await openLibrary({ path: ':memory:', version: '0.0.0', openGrammars: () => openNodeGrammars([]) })
+  onTestFinished(() => own.close())
+  const addFolder = async (name: string, version?: string) => {
+    const folder = mkdtempSync(join(tmpdir(), 'pharos-paths-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'README.md'), `# ${name} ${version}\n\n${words(name, 20)}\n`)
+    const url = pathToFileURL(`${folder}/`).href
+    const source = await addSource(own, { url, name, isOwnFolder: true, ...(version !== undefined && { version }) })
+    await runCrawl(own, source, { kind: 'add' }, 'file://')
+  }
+  for (const version of ['1.9', '1.10']) await addFolder('lamp', version)
+  expect((await findPage(own, { url: 'README.md' })).title).toBe('lamp 1.10')
+  await addFolder('oil tank')
+  expect(await failureOf(findPage(own, { url: 'README.md' }))).toBe(
+    'USAGE: README.md is in several sources: give one of them as source: lamp@1.10, "oil tank"',
+  )
+  expect((await findPage(own, { url: 'README.md', source: 'oil tank' })).source.name).toBe('oil tank')
+  const { url } = await findPage(own, { url: 'README.md', source: 'lamp@1.9' })
+  expect((await findPage(own, { url })).title).toBe('lamp 1.9')
+})
+
 describe('findPage for a missing page', () => {
   test('compares a bounded number of addresses, and yields to other work', async () => {
     const urls = Array.from(

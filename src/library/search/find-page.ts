@@ -1,4 +1,4 @@
-import { PharosError } from '../../core/errors.ts'
+import { PharosError, usageError } from '../../core/errors.ts'
 import { suggest } from '../../core/text/nearest.ts'
 import { hideCredentials } from '../../core/url/credentials.ts'
 import { compareVersions } from '../../core/version/version.ts'
@@ -29,14 +29,24 @@ export interface FoundPage extends PageText {
 export async function findPage(library: SourceLookup, { url, source }: PageInput): Promise<FoundPage> {
   const candidates = await listCandidates(library, source)
   const known: { readonly source: Source; readonly row: LedgerRow }[] = []
+  const isPath = source === undefined && !URL.canParse(url)
+  const found: { readonly source: Source; readonly page: PageText }[] = []
   for (const candidate of candidates) {
+    // An address names one page, but a path may be that of a page in each source. Of several versions, the first counts.
+    if (found.some((one) => !isPath || one.source.name === candidate.name)) continue
     for (const key of await findKeys(library, candidate, url)) {
       const row = await findContentRow(library, candidate, key)
       const page = await library.store.readPageText(candidate.id, row?.key ?? key)
-      if (page !== undefined) return showPage(page, candidate)
+      if (page !== undefined) {
+        found.push({ source: candidate, page })
+        break
+      }
       if (row !== undefined) known.push({ source: candidate, row })
     }
   }
+  const [first, second] = found
+  if (second !== undefined) throw ambiguousPath(url, found)
+  if (first !== undefined) return showPage(first.page, first.source)
   const reasons = known.map(({ source: { name, version }, row: { state, reason } }) => {
     return `${writeLabel({ name, version })} has it as ${state}${reason === null ? '' : ` (${reason})`}`
   })
@@ -48,6 +58,15 @@ export async function findPage(library: SourceLookup, { url, source }: PageInput
     nearest: isSource ? '' : suggest(await findNearestPage(library, candidates, url)),
   })
 }
+
+function ambiguousPath(path: string, found: readonly { readonly source: Source }[]): PharosError {
+  const labels = found.slice(0, MAX_NAMED).map(({ source }) => writeLabel(source))
+  const more = found.length > MAX_NAMED ? ` and ${found.length - MAX_NAMED} more` : ''
+  return usageError(`${path} is in several sources: give one of them as source: ${labels.join(', ')}${more}`)
+}
+
+/** Maximum number of sources named in an error. */
+const MAX_NAMED = 20
 
 function showPage(page: PageText, source: Source): FoundPage {
   return { ...page, source, markdown: isMarkdownPage(page) ? resolveDisplayLinks(source, page) : page.markdown }
