@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { messageOf, PharosError, usageError } from '../core/errors.ts'
 import { writePercent } from '../core/text/count.ts'
+import { withoutUndefined } from '../core/without-undefined.ts'
 import type { CrawlSummary, PauseCause } from '../crawl/events.ts'
 import { DEFAULT_CRAWL_LIMITS } from '../crawl/run.ts'
 import type { CrawlInput } from '../library/crawl/crawl-source.ts'
@@ -163,8 +164,11 @@ export async function crawlInForeground(crawling: CrawlContext, stored: Source, 
   const content = await store.countContent(source.id)
   const failures = await store.listRows(source.id, { state: 'failed', limit: MAX_EXAMPLES })
   const finalStartUrl = await findStartUrl(library, source)
-  const documentation = await offerDocumentation(library, await findSource(library, source.id), content)
-  const result: CrawlResult = { source, summary, finalStartUrl, failures, ...content, documentation }
+  const current = await findSource(library, source.id)
+  const documentation = await offerDocumentation(library, current, content)
+  // A schedule may have been set since the source was read.
+  const described = { ...source, ...withoutUndefined({ refresh: current.refresh }) }
+  const result: CrawlResult = { source: described, summary, finalStartUrl, failures, ...content, documentation }
   const failure = findFailure(crawling, result, pausedBy, hint)
   // If the start failed and there are no pages, the error alone is the result.
   if (failure?.code !== 'CRAWL_START_FAILED' || content.pages > 0) {

@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { routePath } from 'hono/route'
 import { PharosError } from '../core/errors.ts'
+import { trackResponse } from '../core/track-response.ts'
 import type { StoreStats } from '../library/ports/store.ts'
 import type { WorkerRecord } from '../library/ports/workers.ts'
 import { pageAdviceOf } from './advice.ts'
@@ -25,7 +26,6 @@ import { maskAddress, writeRequestLine } from './server/request-log.ts'
 import { createGuard } from './server/security.ts'
 import { createSessions } from './server/session.ts'
 import { withLibraryOr } from './server/store-access.ts'
-import { trackResponse } from '../core/track-response.ts'
 import { hasFindings, PAGES, ROUTES } from './table.ts'
 
 /** Per-request values that the request itself does not carry. */

@@ -87,7 +87,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     const client = await identify(request, peer)
     await closeIdleSessions(client)
     if (countSessionsOf(client) >= MAX_CLIENT_SESSIONS) return refuse(429, -32000, TOO_MANY_OWN)
-    if (countAll() >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions were used a moment ago: try again in a few seconds')
+    if (countAll() >= MAX_SESSIONS) return refuse(503, -32000, 'Too many sessions: try again in a few seconds')
     const openingSession = { client }
     opening.add(openingSession)
     try {
@@ -120,12 +120,7 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
     session.usedAt = now()
     sessions.delete(id)
     sessions.set(id, session)
-    session.responses++
-    const response = await session.transport.handleRequest(request)
-    return trackResponse(response, request.signal, () => {
-      session.responses--
-      session.usedAt = now()
-    })
+    return countResponse(session, await session.transport.handleRequest(request), request.signal, now)
   }
   return {
     async fetch(request, peer) {
@@ -139,6 +134,15 @@ export function createHttpHandler(options: HttpOptions): HttpHandler {
       for (const id of [...sessions.keys()]) await closeSession(id)
     },
   }
+}
+
+/** Counts a response of a session until the client has read it. */
+function countResponse(session: Session, response: Response, signal: AbortSignal, now: () => number): Response {
+  session.responses++
+  return trackResponse(response, signal, () => {
+    session.responses--
+    session.usedAt = now()
+  })
 }
 
 /** Distinguishes clients: remote ones by address, local ones by the name they give. */

@@ -384,12 +384,22 @@ test('an agent that asks an empty library is told what to add, and how', async (
   expect(await guide.callForText('read_page', { url: 'https://react.dev/learn' })).not.toContain('no sources yet')
 })
 
-test('an agent that adds a private address learns who can allow it', async () => {
-  const { callForText } = await connect()
-  await callForText('add_source', { url: 'http://10.0.0.1/', name: 'router' })
+test('an agent that adds a private address learns who can allow it, and no source is left', async () => {
+  const { call, callForText } = await connect()
+  const added = await call('add_source', { url: 'http://10.0.0.1/', name: 'router', version: '1.0' })
   const status = await until(
     () => callForText('crawl_status', { source: 'router' }),
     (text) => text.includes('ERROR'),
   )
-  expect(status).toMatch(/^Problem: .*not a public address.* – only the owner of this server can allow private/m)
+  expect(status).toMatch(
+    /^Problem: .*not a public address.*; the source was not added – only the owner of this server can allow private/m,
+  )
+  const { crawlId, sourceId } = added.structuredContent as { crawlId: string; sourceId: string }
+  for (const args of [{ crawlId }, { source: sourceId }, { source: 'router@1.0' }]) {
+    expect((await call('crawl_status', args)).structuredContent).toMatchObject({
+      report: { status: 'ERROR', isRunning: false, crawl: { crawlId, kind: 'add', state: 'failed' } },
+    })
+  }
+  expect(await callForText('list_sources')).toContain('no sources yet')
+  expect(await callForText('crawl_status', { source: 'other' })).toContain('SOURCE_UNKNOWN')
 })

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { writeStatus } from '../../src/cli/text/status-text.ts'
+import { writeWidenAdvice } from '../../src/cli/text/summary.ts'
 import { sourceRecord } from '../../src/http/records/source-records.ts'
+import { writeWidening } from '../../src/library/crawl/wider-scope.ts'
 import { createJobs } from '../../src/library/jobs/crawl-jobs.ts'
+import type { Source } from '../../src/library/source.ts'
 import { describeCrawl } from '../../src/library/sources/describe-crawl.ts'
 import { describeSource } from '../../src/library/sources/describe-source.ts'
 import { reportRecord } from '../../src/mcp/records.ts'
@@ -45,13 +48,40 @@ describe('a scope that leaves only a few pages', () => {
       `${words}; include them with: pharos remove guide && pharos add ${url} --scope hostname --allow /docs/guide/** --name guide`,
     )
     expect(mcp).toContain(
-      `${words}; remove_source with source guide, then add_source with url ${url}, scope hostname and allowPatterns /docs/guide/** includes them`,
+      `${words}; remove_source with source guide, then add_source with url ${url}, name guide, scope hostname and allowPatterns /docs/guide/** includes them`,
     )
     expect(readOnly).toContain(words)
     expect(readOnly).not.toContain('remove_source')
     expect(structured).toEqual({ message: words, ...wider, scope: 'hostname', allowPatterns: ['/docs/guide/**'] })
     const advice = `${words}; the scope “the whole host” and only paths like /docs/guide/** would include them`
     expect(http).toEqual({ message: words, advice, ...wider, scope: { reach: 'hostname', allow: ['/docs/guide/**'] } })
+  })
+
+  test('the way to a wider scope keeps what the user chose', async () => {
+    const { source } = await createCrawlFixture(SITE, { name: 'guide', start: '/docs/guide/start', limits: UNPACED })
+    const { name, url } = source
+    const chosen: Source = {
+      ...source,
+      version: '2.1 beta',
+      scope: { ...source.scope, block: ['/docs/guide/old/**'], maxDepth: 4, maxPages: 900, trapGuards: false },
+      settings: {
+        ...source.settings,
+        ...{ seeds: [`${url}/two`], llmsTxtUrl: `${url}/llms.txt`, llmsFull: 'off', crawlType: 'basic' },
+        ...{ render: 'auto', chunks: 'pack' },
+      },
+      refresh: { everyMs: 43_200_000, dueAt: 0, attempts: 0, problem: null },
+    }
+    const hint = (verb: string, ...words: string[]) => ['pharos', verb, ...words].join(' ')
+    const wider = { pages: 1, refused: 4, listed: 0, folder: '/docs/guide/' }
+    expect(writeWidenAdvice(chosen, wider, hint).split(' && ')[1]).toBe(
+      `pharos add ${url} --scope hostname --allow /docs/guide/** --block /docs/guide/old/** --max-depth 4 --max-pages 900 --no-trap-guards --seed ${url}/two --llms-txt ${url}/llms.txt --llms-full off --crawl-type basic --render auto --chunks pack --every 12h --name ${name} --version 2.1 beta`,
+    )
+    expect(writeWidening(chosen, wider)).toBe(
+      `remove_source with source "guide@2.1 beta", then add_source with url ${url}, name guide, version "2.1 beta", scope hostname, allowPatterns /docs/guide/**, blockPatterns /docs/guide/old/**, maxDepth 4, maxPages 900, llmsTxtUrl ${url}/llms.txt, render auto and chunks pack includes them`,
+    )
+    const page = { ...source, url: 'https://github.com/owner/name' }
+    expect(writeWidenAdvice(page, wider, hint)).toContain('--as site')
+    expect(writeWidening(page, wider)).toContain('url https://github.com/owner/name, as site, ')
   })
 
   test('is not reported if the refused addresses are elsewhere on the site', async () => {

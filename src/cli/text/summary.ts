@@ -4,13 +4,14 @@ import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { LedgerRow } from '../../crawl/ledger.ts'
-import { widenScope, writeWiderScope } from '../../library/crawl/wider-scope.ts'
+import { isReadAsSite, listChangedSettings, widenScope, writeWiderScope } from '../../library/crawl/wider-scope.ts'
 import { writeIncomplete } from '../../library/search/display-text.ts'
 import { labelOf, type Source } from '../../library/source.ts'
 import { incompleteOf } from '../../library/sources/describe-crawl.ts'
 import { writeDocumentationOffer } from '../../library/sources/offer-documentation.ts'
 import { findShortfall, type Gap, type Shortfall } from '../../library/sources/shortfall.ts'
 import { createAddressCounts } from '../../library/sources/source-status.ts'
+import { flagName } from '../../settings/settings.ts'
 import { type Hint, printableLabel, sourceRecord } from '../library.ts'
 import { scopeWords } from '../options/scope-options.ts'
 import { type Colors, countOf, printableLine, writeNumber } from '../terminal.ts'
@@ -131,8 +132,21 @@ export function writeWidenAdvice(source: Source, wider: WiderScope, hint: Hint):
   const limits = { maxDepth: currentScope.maxDepth ?? undefined, maxPages: currentScope.maxPages ?? undefined }
   const { block, trapGuards } = currentScope
   const scope = ['--scope', reach, ...scopeWords({ allow, block, trapGuards, ...withoutUndefined(limits) })]
-  const again = `${hint('remove', labelOf(source))} && ${hint('add', url, ...scope, ...labels)}`
+  const again = `${hint('remove', labelOf(source))} && ${hint('add', url, ...scope, ...settingWords(source), ...labels)}`
   return `${writeWiderScope(wider)}; include them with: ${again}`
+}
+
+/** What a user chose for a source besides its scope, as flags of `add`. */
+function settingWords(source: Source): string[] {
+  const { settings, refresh } = source
+  const every = refresh === undefined ? '' : writeDuration(refresh.everyMs)
+  const changed = Object.entries(listChangedSettings(settings))
+  return [
+    ...(isReadAsSite(source) ? ['--as', 'site'] : []),
+    ...settings.seeds.flatMap((seed) => ['--seed', seed]),
+    ...changed.flatMap(([name, value]) => [`--${flagName(name).replace(/-url$/, '')}`, String(value)]),
+    ...(refresh === undefined ? [] : ['--every', every.includes(' ') ? `${refresh.everyMs}ms` : every]),
+  ]
 }
 
 /** Offers the documentation of a package with hardly any text; empty if there is none to offer. */

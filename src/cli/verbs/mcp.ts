@@ -25,8 +25,8 @@ import {
 import { type CommonFlags, collectRepeated, configOf, wholeNumber } from '../options/options.ts'
 import { openGivenPack, refuseFlags } from '../options/pack-option.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
-import { checkOrigins } from '../serve/serve-token.ts'
 import { answerParseErrors } from '../serve/parse-errors.ts'
+import { checkOrigins } from '../serve/serve-token.ts'
 import { type Streams, Terminal } from '../terminal.ts'
 
 interface McpFlags extends CommonFlags {

@@ -5,7 +5,8 @@ import { contentTypeOf, readTraits, writeTraits } from './content-type.ts'
 const markdown = (...lines: string[]) => contentTypeOf({ kind: 'markdown', content: lines.join('\n') })
 
 test('text with two lines of code is prose', () => {
-  const paragraph = 'The client waits for the time that the server names, and at most for a minute, before it asks again.'
+  const paragraph =
+    'The client waits for the time that the server names, and at most for a minute, before it asks again.'
   expect(markdown('## Waiting', '', paragraph, '', '```ts', 'wait(60)', 'ask()', '```')).toBe('prose')
   expect(markdown('> 1. Text of a list in a quotation:', '>    ```', '>    ls', '>    ```')).toBe('prose')
 })

@@ -1,5 +1,5 @@
 import { type ErrorCode, PharosError } from '../../core/errors.ts'
-import type { CrawlKind } from '../../crawl/events.ts'
+import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { Library } from '../library.ts'
 import type { Source } from '../source.ts'
 import type { PreparedSource } from './prepare-source.ts'
@@ -10,6 +10,16 @@ export async function withdrawUnstarted(
   { source, found }: PreparedSource,
 ): Promise<void> {
   if (found !== 'interrupted') await store.removeSource(source.id)
+}
+
+/** Removes a source without pages whose first crawl could read nothing, unless a browser could read it. */
+export async function withdrawUseless(
+  { store }: Pick<Library, 'store'>,
+  { id }: Source,
+  { kind, end, uselessReason }: CrawlSummary,
+): Promise<void> {
+  const isUseless = end === 'failed' && uselessReason !== null && uselessReason !== 'needs-rendering'
+  if (kind === 'add' && isUseless) await store.removeSource(id, { onlyEmpty: true })
 }
 
 /** Errors of a first crawl that the user has to correct. */

@@ -3,6 +3,7 @@ import type { CrawlEvent, CrawlSummary } from '../../crawl/events.ts'
 import type { SettledCounts } from '../../crawl/ledger.ts'
 import type { CrawlInput } from '../crawl/crawl-source.ts'
 import { createNoteLogger } from '../crawl/log-notes.ts'
+import { withdrawAfterFailure, withdrawUseless } from '../crawl/withdraw-source.ts'
 import type { CrawlEmbedding } from '../embed/embed-during-crawl.ts'
 import type { Library } from '../library.ts'
 import type { Job, JobProgress, Jobs } from '../ports/jobs.ts'
@@ -103,7 +104,7 @@ class RunningJob implements Job {
   summary: CrawlSummary | null = null
   error: string | null = null
   readonly #library: Library
-  readonly #source: Source
+  readonly source: Source
   readonly #input: CrawlInput
   readonly #abort = new AbortController()
   readonly #tally = new Tally()
@@ -113,7 +114,7 @@ class RunningJob implements Job {
 
   constructor(library: Library, source: Source, input: CrawlInput) {
     this.#library = library
-    this.#source = source
+    this.source = source
     this.#input = input
     this.sourceId = source.id
     this.#logNotes = createNoteLogger(library, source)
@@ -132,15 +133,15 @@ class RunningJob implements Job {
   async begin(): Promise<void> {
     // Imported lazily: the engine loads the public suffix list, which is slow.
     const { crawlSource } = await import('../crawl/crawl-source.ts')
-    const events = crawlSource(this.#library, this.#source, this.#input, this.#abort.signal)
+    const events = crawlSource(this.#library, this.source, this.#input, this.#abort.signal)
     const first = await events.next()
     if (first.done === true || first.value.type !== 'started') {
-      throw new PharosError('INTERNAL', { problem: `the crawl of ${labelOf(this.#source)} did not start` })
+      throw new PharosError('INTERNAL', { problem: `the crawl of ${labelOf(this.source)} did not start` })
     }
     this.#crawlId = first.value.crawlId
     await this.#logNotes(first.value)
     // A resumed run over a tree checks every file again, so its counts start at zero.
-    if (first.value.isResumed && !isTree(this.#source))
+    if (first.value.isResumed && !isTree(this.source))
       this.#tally.resumeFrom(await this.#library.store.countSettled(this.sourceId, this.#crawlId))
     this.#work = this.#read(events, await this.#embed())
   }
@@ -160,7 +161,7 @@ class RunningJob implements Job {
   async #embed(): Promise<CrawlEmbedding | undefined> {
     if (this.#library.embedsNew !== true) return undefined
     const { embedDuringCrawl } = await import('../embed/embed-during-crawl.ts')
-    return embedDuringCrawl(this.#library, this.#source)
+    return embedDuringCrawl(this.#library, this.source)
   }
 
   async #read(events: AsyncIterable<CrawlEvent>, embedding: CrawlEmbedding | undefined): Promise<void> {
@@ -171,8 +172,11 @@ class RunningJob implements Job {
         await this.#logNotes(event)
         if (event.type === 'ended') this.summary = event.summary
       }
+      if (this.summary !== null) await withdrawUseless(this.#library, this.source, this.summary)
     } catch (error) {
       this.error = messageOf(error)
+      // The failure of the crawl matters more than that of the removal.
+      await withdrawAfterFailure(this.#library, this.source, this.#input.kind, error).catch(() => undefined)
     } finally {
       this.endedAt = this.#library.clock.now()
     }
@@ -180,7 +184,7 @@ class RunningJob implements Job {
     await embedding.stop()
     const { beginEmbedding } = await import('../embed/embed-during-crawl.ts')
     // A failure is ignored: the server embeds the rest, and every search reports problems with the model.
-    await beginEmbedding(this.#library, this.#source, this.#abort.signal).catch(() => undefined)
+    await beginEmbedding(this.#library, this.source, this.#abort.signal).catch(() => undefined)
   }
 }
 

@@ -52,7 +52,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   const isCrawled = (sourceId: string) =>
     dispatcher.list().some((view) => view.sourceId === sourceId && view.endedAt === null)
   /** Applies the checks of the crawl itself before a process is started. */
-  const check = async (source: Source, { headers = {}, scope = {} }: CrawlInput): Promise<EarlierWork | undefined> => {
+  const check = async (source: Source, { headers = {}, scope = {} }: CrawlInput): Promise<EarlierWork> => {
     if (Object.keys(headers).length > 0) {
       const problem = 'headers cannot be given to a crawl that a server runs, because it would have to store them'
       throw usageError(problem)
@@ -63,15 +63,16 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
     const report = await reportSource(library, source)
     if (isClosed) throw new PharosError('INTERRUPTED')
     if (report.isRunning || isCrawled(source.id)) throw new PharosError('CRAWL_RUNNING', { source: writeLabel(source) })
-    const { crawl } = report
-    return crawl === null
-      ? undefined
-      : { crawlId: crawl.id, counts: await library.store.countSettled(source.id, crawl.id) }
+    const { crawl, isInterrupted } = report
+    const counts = crawl === null ? NOTHING_SETTLED : await library.store.countSettled(source.id, crawl.id)
+    return { source, isInterrupted, crawlId: crawl?.id ?? '', counts }
   }
   return {
     async start(source, input) {
       const before = await check(source, input)
-      const view = await dispatcher.enqueue(await createSourceRequest(library, source, input))
+      const view = await dispatcher.enqueue(
+        await createSourceRequest(library, source, input, input.kind === 'add' && !before.isInterrupted),
+      )
       const job = track(view, source.id, before)
       await waitForCrawlId(dispatcher, library, view.id)
       const { status, problem } = dispatcher.find(view.id) ?? view
@@ -114,8 +115,11 @@ async function waitForCrawlId(dispatcher: Dispatcher, library: Pick<Library, 'cl
   stop()
 }
 
-/** What the last crawl of a source had settled before a job, which may resume that crawl. */
+/** A source before a job, and what its last crawl had settled, which the job may resume. */
 interface EarlierWork {
+  readonly source: Source
+  readonly isInterrupted: boolean
+  /** Empty if there was no crawl. */
   readonly crawlId: string
   readonly counts: SettledCounts
 }
@@ -152,6 +156,10 @@ class DispatchedJob implements Job {
 
   get crawlId(): string {
     return this.#now.crawlId ?? this.jobId
+  }
+
+  get source(): Source | undefined {
+    return this.#before?.source
   }
 
   get error(): string | null {

@@ -23,6 +23,8 @@ export interface Jobs {
 export interface Job {
   readonly crawlId: string
   readonly sourceId: string
+  /** Its source, which is no longer in the library if it was a new one without any page; undefined if the crawl was started elsewhere. */
+  readonly source: Source | undefined
   readonly startedAt: number
   readonly endedAt: number | null
   readonly progress: JobProgress

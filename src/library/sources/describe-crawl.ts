@@ -7,6 +7,7 @@ import type { Job, JobProgress, Jobs } from '../ports/jobs.ts'
 import type { Crawl } from '../ports/store.ts'
 import type { Source } from '../source.ts'
 import { describeSource, FILTER_REASONS, type SourceDescription } from './describe-source.ts'
+import { matchSources } from './find-source.ts'
 import type { Shortfall } from './shortfall.ts'
 import {
   capOf,
@@ -88,12 +89,14 @@ export async function describeCrawl(
   const crawl = crawlId === undefined || last?.id === crawlId ? last : await findCrawl(library, source, crawlId)
   const isLast = crawl?.id === last?.id
   // If the end could not be written, for example on a full disk, only the job knows the problem.
-  const problem = job?.error ?? job?.summary?.problem ?? null
+  const problem = job === undefined ? null : problemOf(job)
+  const withdrawn =
+    crawl === null && job !== undefined && problem !== null ? withdrawnEntry(source, job, problem) : null
   return {
     source,
-    status,
+    status: withdrawn === null ? status : 'ERROR',
     isRunning: isRunning && isLast,
-    crawl: crawl === null ? null : entryOf(library, source, crawl, problem),
+    crawl: crawl === null ? withdrawn : entryOf(library, source, crawl, problem),
     progress: isLast || crawl === null ? progressOf(description) : pastProgress(crawl),
     pages,
     chunks,
@@ -134,7 +137,31 @@ export async function findCrawlSource(library: Pick<Library, 'store'>, jobs: Job
     const crawls = await library.store.listCrawls(source.id, Number.MAX_SAFE_INTEGER)
     if (crawls.some(({ id }) => id === crawlId)) return source
   }
+  if (job?.source !== undefined && problemOf(job) !== null) return job.source
   throw new PharosError('CRAWL_UNKNOWN', { crawl: crawlId, library: library.store.location })
+}
+
+/** Finds a source that is not in the library, because its first crawl, which ended within the last hour, could read nothing. */
+export function findWithdrawn(jobs: Jobs, text: string): Source | undefined {
+  const failed = jobs.list().filter((job) => job.endedAt !== null && problemOf(job) !== null)
+  return matchSources(
+    failed.flatMap(({ source }) => source ?? []),
+    text,
+  )[0]
+}
+
+function problemOf({ error, summary }: Job): string | null {
+  return error ?? summary?.problem ?? null
+}
+
+/** The failed crawl of a source that was not kept. */
+function withdrawnEntry(source: Source, { crawlId, startedAt, endedAt, summary }: Job, problem: string): CrawlEntry {
+  return {
+    ...{ source, crawlId, kind: 'add', state: 'failed', startedAt, endedAt },
+    elapsedMs: (endedAt ?? startedAt) - startedAt,
+    problem: `${problem}; the source was not added`,
+    reason: summary?.uselessReason ?? null,
+  }
 }
 
 async function findCrawl({ store }: Pick<Library, 'store'>, source: Source, crawlId: string): Promise<Crawl | null> {

@@ -40,13 +40,22 @@ export const crawlStatus: Tool = createTool({
     }
     const library = await context.library()
     const jobs = await context.jobs()
-    const { describeCrawl, findCrawlSource, listCrawls } = await import('../../library/sources/describe-crawl.ts')
+    const { describeCrawl, findCrawlSource, findWithdrawn, listCrawls } = await import(
+      '../../library/sources/describe-crawl.ts'
+    )
     if (id === undefined && name === undefined) {
       const limit = readNumber('limit', args.limit ?? LIMIT.default, LIMIT)
       const all = await listCrawls(library, LIMIT.maximum)
       return writeList(all.filter(({ state }) => isState(state, args.status)).slice(0, limit))
     }
-    const source = name === undefined ? undefined : await findNamedSource(library, args)
+    const source =
+      name === undefined
+        ? undefined
+        : await findNamedSource(library, args).catch((error: unknown) => {
+            const withdrawn = findWithdrawn(jobs, name)
+            if (withdrawn === undefined) throw error
+            return withdrawn
+          })
     const owner = id === undefined ? source : await findCrawlSource(library, jobs, id)
     if (owner === undefined || (source !== undefined && source.id !== owner.id)) {
       throw usageError(`crawl ${id} does not belong to ${source?.name}: name only the crawl, or only the source`)
