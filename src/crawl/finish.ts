@@ -24,11 +24,13 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     stopped === undefined
       ? await findUselessReason(active, active.linkedCounts ?? { ...done, provenGone }, start)
       : null
-  const ending =
+  // A crawl that failed removes nothing.
+  const failure = uselessReason === null ? null : describeUseless(active, done, uselessReason, start)
+  const ending: Ending =
     stopped !== undefined
       ? describeStop(stopped.reason)
-      : uselessReason !== null
-        ? withholdAll(describeUseless(active, done, uselessReason, start))
+      : failure !== null
+        ? { end: 'failed', problem: failure, removed: 0, withheld: 0 }
         : await removeGone(active, await hasSeenAll(active))
   if (stopped === undefined && start !== undefined && isRead(start) && hasReadEverything(counts))
     await dropUnnamed(active)
@@ -130,11 +132,6 @@ export interface Ending {
   readonly problem: string | null
   readonly removed: number
   readonly withheld: number
-}
-
-/** The ending of a crawl that removes nothing, because it failed. */
-function withholdAll(problem: string): Ending {
-  return { end: 'failed', problem, removed: 0, withheld: 0 }
 }
 
 /** Whether the crawl has seen every page, so that what it did not see is no longer linked. */

@@ -142,3 +142,19 @@ test('the status of a crawl shows the pause of a host and its cause, and only th
   }
   expect(reportRecord(report)).toMatchObject({ pagesCrawled: 0, pagesSkipped: 0, errors: 0, unread: 12 })
 })
+
+test.each([
+  [3, 'CRAWL_PARKED'],
+  [2, undefined],
+] as const)('a first crawl in which %i of 4 pages fail ends with %s', async (failing, code) => {
+  const paths = ['/a', '/b', '/c']
+  const pages = paths.map((path, i) => [path, i < failing ? { status: 500, body: 'broken' } : page(path)] as const)
+  const { library, source, crawl } = await createCrawlFixture(
+    { '/': page('Home', paths), ...Object.fromEntries(pages) },
+    { limits: { ...UNPACED, attempts: 1 } },
+  )
+  const { summary } = await crawl()
+  const streams = { signal: new AbortController().signal, library }
+  const result = { source, summary, pages: 4 - failing }
+  expect(findFailure(streams, result, undefined, (...words) => words.join(' '))?.code).toBe(code)
+})

@@ -323,3 +323,19 @@ test('rendering and chunking are shown if they differ from the defaults', () => 
     chunk_profile: 'tokens',
   })
 })
+
+test('an address that the scope refused is listed with the limit or scope that refused it', () => {
+  const filtered = [
+    createRow({ url: 'https://docs.example/deep', state: 'skipped', reason: 'max-depth', pattern: '0' }),
+    createRow({ url: 'https://docs.example/other', state: 'skipped', reason: 'out-of-scope', pattern: 'subpages' }),
+    createRow({ url: 'https://docs.example/old', state: 'skipped', reason: 'blocked', pattern: '/old/**' }),
+  ]
+  const reasons = { 'skipped/max-depth': 1, 'skipped/out-of-scope': 1, 'skipped/blocked': 1 }
+  expect(writeStatus(describeSource({ filtered, reasons }), hint, NOW).split('\n')).toEqual(
+    expect.arrayContaining([
+      '  - https://docs.example/deep: max-depth (limit 0)',
+      '  - https://docs.example/other: out-of-scope (scope subpages)',
+      '  - https://docs.example/old: blocked by /old/**',
+    ]),
+  )
+})

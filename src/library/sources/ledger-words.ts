@@ -103,18 +103,7 @@ export const DISCOVERY_WORDS: Readonly<Record<Discovery, string>> = {
 /** Writes what refused an address, to follow its reason: ` by /old/**`, ` (limit 2)`, ` (scope subpages)`. */
 export function writeRule(reason: string | null, pattern: string | null): string {
   if (pattern === null || pattern === '') return ''
-  switch (reason) {
-    case 'blocked':
-    case 'ignored':
-    case 'excluded':
-      return ` by ${pattern}`
-    case 'max-depth':
-    case 'page-cap':
-      return ` (limit ${pattern})`
-    case 'out-of-scope':
-    case 'off-site':
-      return ` (scope ${pattern})`
-    default:
-      return ` (${pattern})`
-  }
+  if (reason === 'blocked' || reason === 'ignored' || reason === 'excluded') return ` by ${pattern}`
+  if (reason === 'max-depth' || reason === 'page-cap') return ` (limit ${pattern})`
+  return reason === 'out-of-scope' || reason === 'off-site' ? ` (scope ${pattern})` : ` (${pattern})`
 }
