@@ -86,7 +86,7 @@ test('reads the others if one package cannot be read, and tries that one again t
   const lost: WantedPackage = { address: 'pkg:npm/lost@1.0.0', installedAt: join(modules, 'lost-1.0.0') }
   const events = await sync(TOWER, [lost, install('lamp', '1.0.0')])
   expect(resultOf(events)).toEqual([{ ready: 0, read: 1, failed: 1, dropped: 0 }])
-  expect(events).toContainEqual({ type: 'failed', wanted: lost, problem: 'the registry cannot be reached' })
+  expect(events).toContainEqual({ type: 'failed', wanted: lost, problem: 'the registry cannot be reached', advice: '' })
   install('lost', '1.0.0')
   expect(resultOf(await sync(TOWER, [lost, install('lamp', '1.0.0')]))).toEqual([
     { ready: 1, read: 1, failed: 0, dropped: 0 },
