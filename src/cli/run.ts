@@ -219,7 +219,7 @@ function usageProblem(error: CommanderError, verb: string): string {
   return error.message
     .replace(/^error: /, '')
     .replace('unknown command', 'unknown verb')
-    .replace(/\s*\n\(Did you mean (.+)\?\)$/s, ', did you mean $1?')
+    .replace(/(?<!\s)\s*\n\(Did you mean (.+)\?\)$/s, ', did you mean $1?')
     .replace(/\s+/g, ' ')
     .replace(/\.$/, '')
 }

@@ -41,7 +41,7 @@ export function writeChapter(page: XmlElement, title: string | undefined): Chapt
   const language = page.attribute('lang')?.trim() || null
   const heading = writer.heading
   const html = writer.html
-  if (html.replace(/<[^>]*>/g, '').trim() === '' && !html.includes('<img ')) return undefined
+  if (html.replace(/<[^<>]*>/g, '').trim() === '' && !html.includes('<img ')) return undefined
   if (heading !== null || title === undefined) return { html, heading, language }
   return { html: `<h1>${escapeHtml(title)}</h1>${html}`, heading: title, language }
 }

@@ -150,7 +150,7 @@ const ASCIIDOC_MARK =
 /** Extensions of files whose content is checked, because most JSON and YAML is not OpenAPI. */
 const OPENAPI_EXTENSIONS = new Set(['json', 'yaml', 'yml'])
 /** The version key of a description, after an optional license comment. */
-const OPENAPI_KEY = /^[\s{]*(?:#.*\s*)*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.\d/m
+const OPENAPI_KEY = /^[\s{]*(?:#.*\n\s*)*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.\d/m
 const SNIFF_BYTES = 4096
 const MAX_UNPACKED_BYTES = 2 ** 22
 /** PGP signatures share the extension `.asc` with AsciiDoc. */

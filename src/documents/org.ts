@@ -89,7 +89,7 @@ function readHeadline(
   title = title.replace(/^\[#[A-Z\d]\]\s*/, '')
   const isComment = /^COMMENT(?:\s|$)/.test(title)
   return {
-    title: title.replace(/\s*\[\d*(?:%|\/\d*)\]$/, ''),
+    title: title.replace(/(?<!\s)\s*\[\d*(?:%|\/\d*)\]$/, ''),
     isHidden: isComment || tags.includes('noexport') || tags.includes('ARCHIVE'),
   }
 }

@@ -31,7 +31,7 @@ function createOpenAiProtocol({ endpoint, model, dimensions }: OpenAiEmbedderOpt
 /** Accepts `http://localhost:11434`, the same with `/v1`, or the full URL. Other path segments belong to a gateway and stay. */
 function resolveEndpoint(endpoint: string): string {
   const url = new URL(endpoint)
-  const path = url.pathname.replace(/\/+$/, '')
+  const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   if (!path.endsWith('/embeddings')) url.pathname = `${path === '' ? '/v1' : path}/embeddings`
   return url.href
 }

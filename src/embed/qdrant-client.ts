@@ -41,7 +41,7 @@ const RETRY_DELAYS_MS = [500, 1000, 2000]
 export function createQdrantClient(access: QdrantAccess): QdrantClient {
   refuseCredentials('url', access.url, 'key')
   const { client, clock, key } = access
-  const base = access.url.replace(/\/+$/, '')
+  const base = access.url.replace(/(?<!\/)\/+$/, '')
   return async ({ method, path, json, result, signal }) => {
     const answer = await callService(client, clock, {
       service: 'Qdrant',

@@ -76,7 +76,7 @@ export function createQdrantCopy(options: QdrantCopyOptions): QdrantCopy {
 
   return {
     // The store identifies a copy by this text, so different spellings of the URL must give the same text.
-    location: `${new URL(options.url).href.replace(/\/+$/, '')} (${options.collection})`,
+    location: `${new URL(options.url).href.replace(/(?<!\/)\/+$/, '')} (${options.collection})`,
     get problem() {
       return problem
     },

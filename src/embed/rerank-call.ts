@@ -102,7 +102,7 @@ export function readScores(service: string, results: unknown, count: number, sco
 /** The URL of a path below an endpoint, which may end with a slash or already contain the path. */
 export function resolveEndpoint(endpoint: string, path: string): string {
   const url = new URL(endpoint)
-  const base = url.pathname.replace(/\/+$/, '')
+  const base = url.pathname.replace(/(?<!\/)\/+$/, '')
   if (!base.endsWith(path)) url.pathname = `${base}${path}`
   return url.href
 }

@@ -31,7 +31,7 @@ function createTeiProtocol({ endpoint, dimensions }: ServiceEmbedderOptions): Em
 }
 
 /** Paths that users append to the endpoint. */
-const API_PATH = /(?:\/(?:embed|info|v1|v1\/embeddings))?\/*$/
+const API_PATH = /(?:(?:\/(?:embed|info|v1|v1\/embeddings))|(?<!\/))\/*$/
 
 /** Reads the model of TEI: https://huggingface.github.io/text-embeddings-inference, `GET /info`. */
 function readInfo(answer: unknown): ServedModel {

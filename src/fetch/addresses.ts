@@ -226,5 +226,5 @@ function normalizeHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.+$/, '')
+    .replace(/(?<!\.)\.+$/, '')
 }

@@ -96,7 +96,7 @@ const PROBE_PAGE =
 /** Creates a client for the current API of Crawl4AI: `/crawl`, `/md`, `/health`. */
 export function createCrawl4AIClient(options: Crawl4AIClientOptions): Crawl4AIClient {
   const { token, timeoutMs, retries, delaysMs, client, clock } = options
-  const base = options.endpoint.replace(/\/+$/, '')
+  const base = options.endpoint.replace(/(?<!\/)\/+$/, '')
   const headers: Record<string, string> =
     token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }
   const faultDetectingClient = withFaultDetection(client, {

@@ -245,7 +245,7 @@ const HOP_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 function dropHopHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  const connectionFields = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/))
+  const connectionFields = new Set(headers.connection?.toLowerCase().split(/(?<!\s)\s*,\s*/))
   const fields = Object.entries(headers).filter(([name]) => !HOP_FIELDS.has(name) && !connectionFields.has(name))
   return Object.fromEntries(fields.map(([name, value]) => [name, value ?? '']))
 }

@@ -67,7 +67,7 @@ function describeRoute(route: Route, settings: HttpSettings): Operation {
   const parameters = [...listParameters(params, 'path'), ...listParameters(query, 'query')]
   return {
     operationId:
-      `${method}${writePath(path).replace(/[^A-Za-z]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`.replace(
+      `${method}${writePath(path).replace(/(?<![^A-Za-z])[^A-Za-z]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`.replace(
         /\W/g,
         '',
       ),

@@ -54,7 +54,7 @@ const SELECTIONS: Readonly<Record<PackageKind, Selection>> = {
     // Doc comments precede the declarations; https://go.dev/doc/comment
     code: /\.go$/i,
     folders: { ...SKIPPED_FOLDERS, ...mapNames('testdata', TESTS), ...mapNames('internal', INTERNAL) },
-    files: /(?:_test|\.pb|\.pb\.gw|zz_generated[^/]*)\.go$/i,
+    files: /(?:_test|\.pb|\.pb\.gw|(?<![^/])zz_generated[^/]*)\.go$/i,
   },
   javadoc: {
     code: /\.html?$/i,

@@ -80,9 +80,11 @@ export function pickDocumentation(links: readonly unknown[]): readonly string[] 
 
 /** The address of the project itself in a `pom`; deeper elements such as licences have addresses of their own. */
 export function readPomLinks(text: string): readonly unknown[] {
-  const pom = text.replaceAll(/<!--.*?-->/gs, '')
+  const pom = text.replaceAll(/<!--.*?(?:-->|$)/gs, '')
   let depth = 0
-  for (const [, close = '', tag, attributes = '', content] of pom.matchAll(/<(\/?)([\w.:-]+)([^<>]*)>([^<]*)/g)) {
+  for (const [, close = '', tag, attributes = '', content] of pom.matchAll(
+    /<(\/?)([\w.:-]+)(?![\w.:-])([^<>]*)>([^<]*)/g,
+  )) {
     if (close === '' && depth === 1 && tag === 'url') return [content]
     if (close === '' && !attributes.endsWith('/')) depth++
     if (close !== '') depth--

@@ -96,7 +96,7 @@ const OUTPUT = /^(?:\.|node_modules$|dist$|build$|out$|coverage$)/
 
 /** The folder of the closest package.json above. */
 function findProject(folder: string): string | undefined {
-  for (let at = folder.replace(/\/+$/, ''); at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
+  for (let at = folder.replace(/(?<!\/)\/+$/, ''); at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     if (statFile(nativePath(`${at}/package.json`)) !== undefined) return at
   }
   return undefined

@@ -16,7 +16,7 @@ export function openDeclarationFiles(): DeclarationFiles {
     return sizes.get(path)
   }
   const findAbove = (name: string, folder: string): string | undefined => {
-    for (let at = folder.replace(/\/+$/, ''); ; at = at.slice(0, at.lastIndexOf('/'))) {
+    for (let at = folder.replace(/(?<!\/)\/+$/, ''); ; at = at.slice(0, at.lastIndexOf('/'))) {
       const candidate = `${at}/node_modules/${name}`
       if (sizeOf(`${candidate}/package.json`) !== undefined) return realPath(candidate)
       if (!at.includes('/')) return undefined

@@ -162,7 +162,7 @@ function listDistInfos(environments: readonly string[]): ReadonlyMap<string, rea
   for (const environment of environments) {
     const libraries = [...listFolders(join(environment, 'lib')), join(environment, 'Lib')]
     for (const folder of libraries.flatMap((library) => listFolders(join(library, 'site-packages')))) {
-      const [, name, version] = /([^/\\]+)-([^-]+)\.dist-info$/.exec(folder) ?? []
+      const [, name, version] = /(?<![^/\\])([^/\\]+)-([^-]+)\.dist-info$/.exec(folder) ?? []
       if (name === undefined || version === undefined) continue
       const key = normalizePypiName(name)
       found.set(key, [...(found.get(key) ?? []), { folder, version }])

@@ -24,7 +24,7 @@ export async function findMembers(root: string, patterns: readonly string[]): Pr
     pattern
       .trim()
       .replace(/^(!?)(?:\.?\/)*/, '$1')
-      .replace(/\/+$/, ''),
+      .replace(/(?<!\/)\/+$/, ''),
   )
   const excluded = normal.flatMap((pattern) => (pattern.startsWith('!') ? parseGlob(pattern.slice(1)) : []))
   const found = new Set<string>()

@@ -128,6 +128,6 @@ function checkEndpoint(text: string): string {
   refuseCredentials('endpointUrl', text, 'token')
   const url = URL.parse(text)
   return url !== null && ['http:', 'https:'].includes(url.protocol)
-    ? text.replace(/\/+$/, '')
+    ? text.replace(/(?<!\/)\/+$/, '')
     : refuseOption('endpointUrl', 'an address with http or https', hideCredentials(text))
 }

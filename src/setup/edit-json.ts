@@ -108,7 +108,8 @@ function insertMember(
   const separator = style.isCompact ? style.gap : lineStart
   const [comma, end] = next.character === ',' ? ['', next.start + 1] : [',', last.end]
   // A comment on the same line belongs to the member before.
-  const lineRest = /^[ \t]*(?:\/\/[^\r\n]*|(?:\/\*[^\r\n]*?\*\/[ \t]*)*)(?=\r?\n)/.exec(text.slice(end))?.[0] ?? ''
+  const lineRest =
+    /^[ \t]*(?:\/\/[^\r\n]*|(?:\/\*(?:[^*\r\n]|\*(?!\/))*\*\/[ \t]*)*)(?=\r?\n)/.exec(text.slice(end))?.[0] ?? ''
   return replace(
     text,
     end,
@@ -121,7 +122,7 @@ function insertMember(
 function cutMember(text: string, members: readonly Member[], index: number): string {
   const { start, end } = members[index] ?? { start: 0, end: 0 }
   const next = findNext(text, end)
-  const lineStart = start - (/(?:\r?\n)?[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0)
+  const lineStart = start - (/(?:\r?\n|(?<![ \t]))[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0)
   // A line comment would swallow what follows on the same line.
   const from = next.character === '}' || !/^[ \t]*\r?\n/.test(text.slice(next.start + 1)) ? start : lineStart
   if (next.character === ',') return replace(text, from, next.start + 1, '')

@@ -78,7 +78,7 @@ function isToml(text: string): boolean {
 /** The length of a text without the comments and empty lines at its end. */
 function lengthWithoutTail(text: string): number {
   const lines = text.split(/(?<=\n)/)
-  while (lines.length > 1 && /^\s*(?:#.*)?\s*$/.test(lines.at(-1) ?? '')) lines.pop()
+  while (lines.length > 1 && /^\s*(?:#.*\n?)?$/.test(lines.at(-1) ?? '')) lines.pop()
   return lines.join('').length
 }
 

@@ -188,7 +188,7 @@ function isOutsideStart(start: string, finalStart: string): boolean {
 
 /** `/docs` may be a page, or a folder without its trailing slash. */
 function foldersOf({ pathname }: URL): string[] {
-  return [pathname.replace(/[^/]*$/, ''), pathname.replace(/\/?$/, '/')]
+  return [pathname.replace(/(?<![^/])[^/]*$/, ''), pathname.replace(/\/?$/, '/')]
 }
 
 /** `PARTIAL: the cap of 10 was reached: 48 known addresses not read; complete it with: pharos recrawl guide --max-pages 58` */

@@ -309,7 +309,7 @@ async function answerFromPack(
     pathPrefix: flags.pathPrefix,
     kind: flags.kind,
     // Accepts a heading path as it is printed.
-    headingPrefix: flags.heading?.replaceAll(/\s+>\s+/g, '/'),
+    headingPrefix: flags.heading?.replaceAll(/(?<!\s)\s+>\s+/g, '/'),
     symbolPrefix: flags.symbol,
     explain: flags.explain,
   })

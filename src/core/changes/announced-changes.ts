@@ -141,7 +141,7 @@ interface Subject {
   target: string | null
 }
 
-const TOKEN = /(`+)(?!`)(.+?)\1|[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*(?:\(\))?|[,;:.()→]/g
+const TOKEN = /(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|[A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*(?:\(\))?|[,;:.()→]/g
 const VERBS: readonly [RegExp, Verb][] = [
   [/^(?:remov\w+|drop\w*|delet\w+|kill\w*|gone|unexport\w*|inline\w*)$/i, 'remove'],
   [/^renam\w+$/i, 'rename'],

@@ -97,7 +97,7 @@ function createLostMembers(
     }
   }
   return (change) => {
-    const inSignature = change.before?.match(/[A-Za-z_$][\w$]*(?=\??:)/g) ?? []
+    const inSignature = change.before?.match(/(?<![\w$])[A-Za-z_$][\w$]*(?=\??:)/g) ?? []
     const isType = /^(?:type|interface|class)\b/.test(change.before ?? '')
     const named = isType ? inSignature.filter((name) => !kept.has(name) && name.length > 2) : []
     return { ...change, lostNames: [...new Set([...(members.get(change.name) ?? []), ...named])] }

@@ -19,14 +19,14 @@ interface Container {
   readonly name: string
 }
 
-const SPACE = /(?:\s|\/\/[^\n]*)*/y
+const SPACE = /(?:\s|\/\/[^\n]*(?:\n|$))*/y
 const COMMENT = /\/\*[\s\S]*?\*\//y
 const WORDS = '(?:(?:export|declare|default|abstract|async)\\s+)*'
 const SCOPE = new RegExp(`${WORDS}(?:(?:module|namespace)\\s+(?:['"]([^'"]+)['"]|([\\w$.]+))|global\\b)\\s*\\{`, 'y')
 const TYPE = new RegExp(`${WORDS}(?:interface|class|(?:const\\s+)?enum)\\s+([\\w$]+)`, 'y')
 const PLAIN = new RegExp(`${WORDS}(?:type|function|const|let|var)\\s+([\\w$]+)`, 'y')
 const MEMBER =
-  /(?:(?:public|protected|static|abstract|override|readonly|async|get|set)\s+(?=[\w$'"[]))*(?:['"]?([\w$-]+)['"]?|\[([\w$.]+)\])\s*[?!]?\s*(?=[(:<;=,}\n])/y
+  /(?:(?:public|protected|static|abstract|override|readonly|async|get|set)\s+(?=[\w$'"[]))*(?:['"]?([\w$-]+)['"]?|\[([\w$.]+)\])\s*(?:[?!]\s*)?(?=[(:<;=,}\n])/y
 
 /** Reads the names of a file of type declarations, with the members of classes and interfaces. */
 export function readDeclarations(text: string): DeclaredName[] {
@@ -46,7 +46,7 @@ export function readDeclarations(text: string): DeclaredName[] {
   }
   const add = (name: string, end: number) => {
     const { kind, module, name: outer } = stack.at(-1) ?? { kind: 'scope', module: null, name: '' }
-    const signature = text.slice(at, end).replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, ' ')
+    const signature = text.slice(at, end).replace(/\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g, ' ')
     const qualified = outer === '' ? name : `${outer}.${name}`
     found.push({
       ...{ module, name: qualified, owner: kind === 'type' ? outer : null },

@@ -71,7 +71,7 @@ function joinParagraphs(lines: readonly string[]): string[] {
 /** A line without markup, link targets and images: only its words, code and punctuation. */
 export function plainLine(line: string): string {
   return line
-    .replace(/!\[[^\]]*\]\((?:[^()]|\([^()]*\))*\)/g, '')
+    .replace(/!\[[^[\]]*\]\((?:[^()]|\([^()]*\))*\)/g, '')
     .replace(/\]\((?:[^()]|\([^()]*\))*\)/g, ']')
     .replace(/<\/?(?:a|b|br|code|div|em|h[1-6]|i|img|p|span|strong|su[bp])\b[^<>]*>/gi, '')
     .replace(/^\s*(?:[-*+>]\s+|\d+[.)]\s+|>+)+/, '')

@@ -105,7 +105,7 @@ const MAX_OVERLOAD_CHARS = 4000
 /** The part of a doc comment that matters here, as API pages write it. */
 function docOf(comment: string): string {
   const [, text] = /@deprecated\b([^@]*)/.exec(comment) ?? []
-  return text === undefined ? '' : `**Deprecated.** ${text.replace(/\s*\*+\/?\s*/g, ' ').trim()}`
+  return text === undefined ? '' : `**Deprecated.** ${text.replace(/(?<!\s)\s*\*+\/?\s*/g, ' ').trim()}`
 }
 
 /** Adds the declarations that an API page mentions without describing them; others are internal. */
@@ -183,12 +183,12 @@ interface ModuleDraft {
   readonly words: ReadonlySet<string>
 }
 
-const HEADING = /^(#{2,3}) (`+) ?(.*?) ?\2$/
+const HEADING = /^(#{2,3}) (`+)(?!`) ?(.*?) ?(?<!`)\2$/
 const REFERENCES = /^(?:Also exported|As in `([^`]+)`): (.*)\.$/
 const ALIASES = /^Also imported as (.*)\.$/
-const SPAN = /(`+) ?(.*?) ?\1/g
+const SPAN = /(?<!`)(`+)(?!`) ?(.*?) ?(?<!`)\1(?!`)/g
 /** An item of a member: its signature has a type, a call or a value. Items of parameters are plain names. */
-const ITEM = /^- (`+) ?(.*?) ?\1(?:: (.*))?$/
+const ITEM = /^- (`+)(?!`) ?(.*?) ?(?<!`)\1(?!`)(?:: (.*))?$/
 
 /** Reads a page that `writeApiPages` wrote. */
 function readApiPage({ path, markdown }: ComparedPage): ModuleDraft {

@@ -75,7 +75,7 @@ function readPage({ path, markdown }: ComparedPage, isBetween: (version: string)
 /** The version that a heading or file name names: `## [5.0.0] - 2024-01-02`, `Migration-Guide-V5.md`, `Upgrading to 8`. */
 function versionIn(text: string): string | undefined {
   const plain = text.replace(/\d{4}-\d{2}-\d{2}/, '')
-  const [, range] = /\d\S*\s*(?:to|→|->)\s*v?(\d+(?:\.\d+)*)/i.exec(plain) ?? []
+  const [, range] = /(?<!\S)(?=\S*\d)\S+?\s*(?:to|→|->)\s*v?(\d+(?:\.\d+)*)/i.exec(plain) ?? []
   const [, full] = /(?:^|[^\d.])v?(\d+\.\d+(?:\.\d+){0,2}(?:-[\w.]*\d[\w.]*)?)/i.exec(plain) ?? []
   const [, major] =
     /(?:^\W*|[-_\s])(?:v|version\s+|to\s+v?|release\s+)?(\d{1,3})(?=$|[^\w.]|\.x|\.md)/i.exec(plain) ?? []

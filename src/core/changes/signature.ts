@@ -56,7 +56,7 @@ export function essenceOf(signature: string, path: string): string {
     .replace(/^(?:const|let|var)\s/, '')
     .replace(/\bget ([\w$]+)\(\):/g, 'readonly $1:')
     .replace(/\bArray<([\w$.]+)>/g, '$1[]')
-    .replace(/(\?:[^;,{}()]*?) \| undefined\b/g, '$1')
+    .replace(/(\?:(?:(?!\?:)[^;,{}()])*?) \| undefined\b/g, '$1')
     .replace(/[\s;]+/g, ' ')
   // Other languages have keyword arguments.
   if (!/\.d\.[cm]?ts(?:\.md)?$/.test(path)) return text.replace(/ /g, '')
@@ -78,6 +78,7 @@ const MAX_NAME_CHARS = 80
 /** Names that a signature had and has no longer: parameters, options, values of a union. Types and keywords do not count. */
 export function listLostNames(before: string, after: string): string[] {
   const kept = new Set(after.match(/[A-Za-z_$][\w$-]*/g) ?? [])
-  const named = before.replace(/import\('[^']*'\)/g, '').match(/[A-Za-z_$][\w$]*(?=\??:)|(?<=')[\w$-]+(?=')/g) ?? []
+  const named =
+    before.replace(/import\('[^']*'\)/g, '').match(/(?<![\w$])[A-Za-z_$][\w$]*(?=\??:)|(?<=')[\w$-]+(?=')/g) ?? []
   return [...new Set(named)].filter((name) => !kept.has(name) && name.length > 1)
 }

@@ -42,7 +42,7 @@ export class UsedNameCollector implements UsedNames {
     }
     for (const [, member = ''] of text.matchAll(/\.\s*([A-Za-z_$][\w$]*)/g)) this.members.add(member)
     for (const [, key = ''] of text.matchAll(
-      /(?<![\w$.]|\b(?:const|let|var)\s+)['"]?([A-Za-z_$][\w$-]*)['"]?\s*[:=](?![=>:])/g,
+      /(?=['"\w$])(?<![\w$.-]|\b(?:const|let|var)\s+)['"]?([A-Za-z_$][\w$-]*)['"]?\s*[:=](?![=>:])/g,
     ))
       this.members.add(key)
     // Shorthand properties: `{ retries, timeout }`.

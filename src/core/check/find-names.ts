@@ -69,7 +69,7 @@ function followAlias(resolver: Resolver, { node, scope }: Declared, step: number
 export function findPath(resolver: Resolver, scope: Scope, node: SyntaxNode, step = 0): Entity | 'unknown' {
   const text = textOf(node)
   if (!/^[\w$]+(?:\s*\.\s*[\w$]+)*$/.test(text)) return 'unknown'
-  const [first = '', ...rest] = text.split(/\s*\.\s*/)
+  const [first = '', ...rest] = text.split(/(?<!\s)\s*\.\s*/)
   const local = findName(resolver, scope, first, step)
   // Before a dot only a namespace counts, not a type of that name.
   const isType = rest.length > 0 && isTypeOnly(local)

@@ -11,13 +11,13 @@ export interface PythonScope {
 
 /** Code that can define names which the text of a module does not show. */
 const DYNAMIC =
-  /\bglobals\(\)\s*(?:\[|\.update)|\bvars\(\)\s*\[|\bsys\.modules\[\s*__name__|^exec\(|^\s*__path__\s*=(?!\s*\[\])/m
+  /\bglobals\(\)\s*(?:\[|\.update)|\bvars\(\)\s*\[|\bsys\.modules\[\s*__name__|^exec\(|^[ \t]*__path__\s*=(?!\s*\[\])/m
 
 /** Code that finds modules which have no file. */
-const IMPORTER = /\bsys\.meta_path\b|^\s*__path__\s*=/m
+const IMPORTER = /\bsys\.meta_path\b|^[ \t]*__path__\s*=/m
 
 /** An importer that finds only what is in its table, which the module fills with names that it has as texts. */
-const TABLE_IMPORTER = /\bdef find_(?:spec|module)\([^)]*\)[^:\n]*:\s+if \w+ in self\.\w+:/
+const TABLE_IMPORTER = /\bdef find_(?:spec|module)\([^()]*\)[^:\n]*:\s+if \w+ in self\.\w+:/
 
 /** Reads the names of a module, also those inside of `if`, `try` and `with`. */
 export function readPythonScope(root: SyntaxNode, module: string, isPackage: boolean): PythonScope {

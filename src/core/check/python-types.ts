@@ -135,10 +135,10 @@ export class PythonResolver {
   annotated(annotation: SyntaxNode, module: PythonModule, step = 0, self: PythonType = FREE_PYTHON): PythonType {
     const text = textOf(annotation)
       .replace(/['"\s]/g, '')
-      .replace(/^(?:typing\.)?(?:Optional|Annotated)\[(.*?)(?:,.*)?\]$/, '$1')
+      .replace(/^(?:typing\.)?(?:Optional|Annotated)\[([^,]*?)(?:,.*)?\]$/, '$1')
       .replace(/\|None$|^None\|/, '')
     if (/^(?:\w+\.)*Self$/.test(text)) return self
-    const name = text.replace(/\[.*\]$/, '')
+    const name = text.replace(/^([^[]*)\[.*\]$/, '$1')
     const found = this.#named(name, module, step)
     return found.kind === 'class' ? { ...found, kind: 'instance', isDeclared: true } : FREE_PYTHON
   }
@@ -206,7 +206,7 @@ export class PythonResolver {
     step: number,
     self: PythonType,
   ): PythonLookup {
-    const plain = base.replace(/\[[\s\S]*\]$/, '')
+    const plain = base.replace(/^([^[]*)\[[\s\S]*\]$/, '$1')
     if (/^(?:\w+\.)*(?:object|ABC|Generic|Protocol)$/.test(plain)) return { state: 'missing' }
     const found = this.#named(plain, type.module, step + 1)
     if (found.kind !== 'class' || found.node === type.node) return { state: 'unknown', why: `${plain} is not known` }
@@ -282,7 +282,7 @@ export class PythonResolver {
     }
     if (type.kind !== 'class' && type.kind !== 'instance') return []
     const bases = basesOf(type.node).flatMap((base) => {
-      const found = this.#named(base.replace(/\[[\s\S]*\]$/, ''), type.module, step + 1)
+      const found = this.#named(base.replace(/^([^[]*)\[[\s\S]*\]$/, '$1'), type.module, step + 1)
       return found.kind === 'class' && found.node !== type.node ? this.namesOf(found, step + 1) : []
     })
     return [...membersOf(type.node).keys(), ...bases]

@@ -337,7 +337,7 @@ const MAX_NAME = 200
 function nameOf(node: Node, text: string): string {
   let name = text.slice(node.startIndex, Math.min(node.endIndex, node.startIndex + MAX_NAME)).trim()
   if (node.type === 'string') name = name.replace(/^['"`]|['"`]$/g, '')
-  if (node.type === 'operator_cast') name = name.replace(/\s*\(.*$/s, '')
+  if (node.type === 'operator_cast') name = name.replace(/(?<!\s)\s*\(.*$/s, '')
   // Template arguments (`Stack<int>::push`), but not operators: Ruby's `<=>`, C++'s `operator<`.
   if (/^\w/.test(name) && !name.includes('operator')) name = name.replace(/<[^<>]*>/g, '').replace(/<[^<>]*>/g, '')
   name = name.replace(/\s+/g, ' ').replaceAll('::', '.').replace(/^\./, '')

@@ -32,5 +32,5 @@ function dropRepeats(context: string, base: string): string {
 }
 
 function shorten(slug: string, length: number): string {
-  return slug.slice(0, length).replace(/^-+|-+$/g, '')
+  return slug.slice(0, length).replace(/^-+|(?<!-)-+$/g, '')
 }

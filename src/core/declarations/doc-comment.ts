@@ -45,9 +45,12 @@ export function writeDoc(doc: string): string {
 
 /** `{@link a}` becomes code, `{@link a b}` the text b. */
 function writeLinks(text: string): string {
-  return text.replace(/\{@(?:link|linkcode|linkplain)\s+([^{}|\s]+)(?:[\s|]+([^{}]*))?\}/g, (_, target, label) => {
-    return label === undefined || label === '' ? `\`${target}\`` : String(label).trim()
-  })
+  return text.replace(
+    /\{@(?:link|linkcode|linkplain)\s+([^{}|\s]+)(?:[\s|]+(?![\s|])([^{}]*))?\}/g,
+    (_, target, label) => {
+      return label === undefined || label === '' ? `\`${target}\`` : String(label).trim()
+    },
+  )
 }
 
 /** Removes a type in braces from the beginning: `{Promise<{ a: string }>} text`. */

@@ -183,7 +183,7 @@ function createDeclaration(
   const source = body === undefined ? node.text : node.text.slice(0, body.startIndex - node.startIndex)
   return {
     ...{ kind, name, doc, line: node.startPosition.row, parameters: null, type: '', heritage: [], members: [] },
-    signature: oneLine(source).replace(/[;,{\s]+$/, ''),
+    signature: oneLine(source).replace(/(?<![;,{\s])[;,{\s]+$/, ''),
     isStatic: node.children.some((child) => child?.type === 'static'),
   }
 }
@@ -380,4 +380,5 @@ function oneLine(text: string): string {
     .trim()
 }
 
-const COMMENT_OR_STRING = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
+const COMMENT_OR_STRING =
+  /"(?:\\.|[^"\\\n])*(?:"|(?=\n)|\\?$)|'(?:\\.|[^'\\\n])*(?:'|(?=\n)|\\?$)|`(?:\\.|[^`\\])*(?:`|\\?$)|\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g

@@ -253,7 +253,7 @@ function writeMembers(name: string, members: readonly Declaration[]): string[] {
 }
 
 function writeItem(signature: string, doc: string): string {
-  return `- ${writeCodeSpan(clip(signature))}${doc === '' ? '' : `: ${doc.replace(/\s*\n\s*/g, ' ')}`}`
+  return `- ${writeCodeSpan(clip(signature))}${doc === '' ? '' : `: ${doc.replace(/(?<!\s)\s*\n\s*/g, ' ')}`}`
 }
 
 /** `(text, options?, ...rest)`; empty for anything that cannot be called. */

@@ -157,14 +157,14 @@ function matchesStep(element: Element, { tests }: Step): boolean {
 const LETTER = String.raw`(?:[\w\x80-\uffff-]|\\.)`
 const COMPOUND = new RegExp(String.raw`^(?:[\w-]+|\*|[#.]${LETTER}+|\[[^\]]+\])+$`)
 const SIMPLE = new RegExp(String.raw`[\w-]+|\*|[#.]${LETTER}+|\[[^\]]+\]`, 'g')
-const ATTRIBUTE = /^\[\s*([\w:-]+)\s*(?:([~^$*]?=)\s*["']?([^"']*)["']?)?\s*\]$/
+const ATTRIBUTE = /^\[\s*([\w:-]+)\s*(?:([~^$*]?=)\s*(?!\s)["']?([^"']*)(?:["']\s*)?)?\]$/
 
 function parseSelector(text: string): Path[] {
   return splitOutsideBrackets(text, ',').map((part) => {
     const steps: Step[] = []
     const isDirect: boolean[] = []
     let isChild = false
-    for (const word of splitOutsideBrackets(part.replace(/\s*>\s*/g, ' > ').trim(), ' ')) {
+    for (const word of splitOutsideBrackets(part.replace(/(?<!\s)\s*>\s*/g, ' > ').trim(), ' ')) {
       if (word === '>') {
         isChild = true
         continue

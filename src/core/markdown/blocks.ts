@@ -185,7 +185,7 @@ function headingText(inline: Token | undefined): string {
   const source = (inline?.content ?? '').slice(0, MAX_HEADING_SOURCE)
   const plain = /[\\`*_[\]<>&!~]/.test(source) ? inlineText(source) : source
   return plain
-    .replace(/\s*\{[#.][^{}]*\}\s*$/, '')
+    .replace(/(?<!\s)\s*\{[#.][^{}]*\}\s*$/, '')
     .replace(/\s+/g, ' ')
     .trim()
 }

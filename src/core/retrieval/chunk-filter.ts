@@ -112,7 +112,7 @@ function testLanguage(requested: string): (page: FilteredPage) => boolean {
 
 function testHeading(heading: string): (chunk: FilteredChunk) => boolean {
   const wanted = heading
-    .split(/\s+>\s+|\//)
+    .split(/(?<!\s)\s+>\s+|\//)
     .filter(Boolean)
     .map(slugify)
     .join('/')

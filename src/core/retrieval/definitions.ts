@@ -68,7 +68,7 @@ function nameIn(signature: string): string {
   const isCall = plain.charAt(beforeParameters.length) === '('
   const words = beforeParameters.split(/[\s*&]+/).filter((word) => word !== '')
   const name = (isCall ? words.at(-1) : words[0]) ?? plain.split(/\s/, 1)[0] ?? ''
-  return name.replace(/[,;:]+$/, '')
+  return name.replace(/(?<![,;:])[,;:]+$/, '')
 }
 
 /** All names that a chunk defines: its symbol if it has one, otherwise the names that its Markdown states as code. */

@@ -42,7 +42,7 @@ interface Word {
   readonly end: number
 }
 
-const QUOTED = /"[^"\n]*"|“[^”\n]*”|`[^`\n]*`/g
+const QUOTED = /"[^"\n]*"|“[^“”\n]*”|`[^`\n]*`/g
 
 /** Words before the name of a tool: `in django`, `with react`. */
 const BEFORE_TOOL = /^(?:in|with|using|on)$/i

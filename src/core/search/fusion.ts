@@ -39,7 +39,7 @@ const IDENTIFIER_MEANING_SHARE = 0.1
 /** Spellings of names that questions lack: inner punctuation or capitals, a call, a flag, a path, an operator, a number, one acronym. */
 const NAME_LIKE: readonly RegExp[] = [
   /[A-Za-z0-9]_|_[A-Za-z0-9]|\w{2}\.[A-Za-z_]\w|::|->|=>/,
-  /[a-z][A-Z]|[A-Z]{2,}[a-z]|^[A-Z]{2,}$/,
+  /[a-z][A-Z]|[A-Z]{2}[a-z]|^[A-Z]{2,}$/,
   /\w\(|\(\)|(?:^|\s)-{1,2}[A-Za-z]|\w\/\w/,
   /[$@#\\{}[\]<>|^~`=]|(?:^|\s)[%&*+/]{1,3}(?:\s|$)|^[?!:;.,]{1,3}\s/,
   // Embeddings barely distinguish numbers: `RFC 2060` and `RFC 2818` are almost equal to them.

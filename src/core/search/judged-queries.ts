@@ -89,7 +89,7 @@ function isChunk(chunk: string, expected: string): boolean {
 
 /** An address as people write it: decoded, without fragment, query and trailing slashes. */
 export function plainAddress(url: string): string {
-  const plain = dropFragment(url).replace(/\/+$/, '')
+  const plain = dropFragment(url).replace(/(?<!\/)\/+$/, '')
   try {
     return decodeURI(plain)
   } catch {

@@ -134,7 +134,7 @@ function keepProse(markdown: string): string {
   return lines
     .join('\n')
     .replace(/`[^`\n]*`/g, ' ')
-    .replace(/\]\([^)\n]*\)/g, ']')
+    .replace(/\]\((?:(?!\]\()[^)\n])*\)/g, ']')
     .replace(/<?https?:\S+/g, ' ')
     .replace(/[#*_|>[\]]+/g, ' ')
 }

@@ -24,5 +24,5 @@ export function hideCredentials(text: string): string {
   if (isWhole && url.username === '' && url.password === '') return text
   // Text with one `@` and no `:` before it is a package with a version (`name@1.0`), so it holds no password.
   if (!isWhole && /^[^:@]*@[^@]*$/.test(text)) return text
-  return text.replace(/^((?:https?|ftp):\/*|)[\s\S]*@/i, '$1…@')
+  return text.replace(/^((?:https?|ftp):\/*(?!\/)|)[\s\S]*@/i, '$1…@')
 }

@@ -32,7 +32,7 @@ function bareAddress(text: string): string | undefined {
     // The Markdown form of a page may carry both endings: `page.html.md`.
     .replace(/(?<=[^/])(?:\.html?)?(?:\.md|\.html?)$/, '')
     .replace(/\/index(?:\.(?:xhtml|shtml|php|aspx?|jsp|mdx|markdown))?$/, '')
-    .replace(/\/+$/, '')
+    .replace(/(?<!\/)\/+$/, '')
   return url.host.replace(/^www\./, '') + path
 }
 

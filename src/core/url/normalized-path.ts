@@ -26,7 +26,7 @@ export function normalizePagePath(url: string, source: VersionedSource, language
   const below = withoutVersion(pathInTree(url, source.url) ?? pathBelow(url, readImportUrl(source.url)), source.version)
   const primaryLanguage = language === null ? null : primaryLanguageOf(language)
   const path = primaryLanguage === null ? below : withoutLanguage(below, primaryLanguage)
-  return { path: path.replace(/(^|\/)index\.[a-z]+$/i, '$1').replace(/\/+$/, ''), namesLanguage: path !== below }
+  return { path: path.replace(/(^|\/)index\.[a-z]+$/i, '$1').replace(/(?<!\/)\/+$/, ''), namesLanguage: path !== below }
 }
 
 /** The language in the path or host of an address; null if there is none. */
@@ -48,7 +48,7 @@ function pathInTree(url: string, tree: string): string | undefined {
   const kind = treeKindOf(tree)
   if (kind === 'repository') return readRepositoryPath(tree, url)
   if (kind === 'package' || kind === 'archive') return readInnerPath(tree, url)
-  const folder = `${tree.replace(/\/+$/, '')}/`
+  const folder = `${tree.replace(/(?<!\/)\/+$/, '')}/`
   return kind === 'folder' && url.startsWith(folder) ? decodePart(url.slice(folder.length)) : undefined
 }
 

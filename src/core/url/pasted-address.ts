@@ -151,8 +151,8 @@ function readCodeHostPage(hostname: string, pathname: string): PastedAddress | u
   if (found === undefined) return { url: `https://${hostname}${pathname}`, isCodeHostPage: true }
   const { repository = '', kind, ref, path: rest = '' } = found
   // The name of a tag may contain slashes.
-  if (kind === 'releases/tag') return readRepository(hostname, repository, `${ref}${rest}`.replace(/\/+$/, ''))
-  const inner = rest.replaceAll(/^\/+|\/+$/g, '')
+  if (kind === 'releases/tag') return readRepository(hostname, repository, `${ref}${rest}`.replace(/(?<!\/)\/+$/, ''))
+  const inner = rest.replaceAll(/^\/+|(?<!\/)\/+$/g, '')
   // Codeberg and Bitbucket write folders and files alike; a name with an ending is taken for a file.
   const isFile = kind === 'blob' || (kind !== 'tree' && /\.\w+$/.test(inner))
   const folder = isFile ? inner.replace(/\/?[^/]*$/, '') : inner

@@ -46,7 +46,7 @@ export function parseRepositoryUrl(text: string): RepositoryAddress | undefined 
   url.hostname = url.hostname.toLowerCase()
   url.hash = ''
   url.search = ''
-  const remote = url.href.replace(/\/+$/, '')
+  const remote = url.href.replace(/(?<!\/)\/+$/, '')
   return { url: `git+${remote}`, remote, protocol: protocol as RepositoryProtocol }
 }
 

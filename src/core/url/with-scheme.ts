@@ -1,6 +1,6 @@
 /** A host with at least one dot, `localhost` or an IP address, then an optional port and path. The last label of a name has a letter. */
 const BARE_ADDRESS =
-  /^(?<host>localhost|\[[\da-f:.]+\]|(?:\d{1,3}\.){3}\d{1,3}|(?:[\p{L}\d_-]+\.)+[\p{L}\d-]*\p{L}[\p{L}\d-]*)(?::\d{1,5})?(?=[/?#]|$)/iu
+  /^(?<host>localhost|\[[\da-f:.]+\]|(?:\d{1,3}\.){3}\d{1,3}|(?:[\p{L}\d_-]+\.)+(?=[\d-]*\p{L})[\p{L}\d-]+)(?::\d{1,5})?(?=[/?#]|$)/iu
 
 /** Names such as `notes.md`, which more likely mean a missing file than a host. */
 const FILE_NAME = /^[^./]+\.(?:csv|docx|epub|gz|html?|json|markdown|md|odt|pdf|pptx|rst|tar|tgz|txt|xlsx|zip)$/i

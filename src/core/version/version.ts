@@ -116,5 +116,7 @@ function numbersIn(text: string): number[] {
 
 function identifiersIn(text: string): (string | number)[] {
   if (text === '') return []
-  return text.split('.').map((part) => (/^0*\d{1,15}$/.test(part) ? Number(part) : part.replace(/^0+(?=\d+$)/, '')))
+  return text
+    .split('.')
+    .map((part) => (/^0*\d{1,15}$/.test(part) ? Number(part) : part.replace(/^0+(?=[1-9]\d*$|0$)/, '')))
 }

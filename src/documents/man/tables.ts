@@ -12,7 +12,7 @@ export function writeTbl(lines: readonly string[], writeCell: WriteCell): string
   let at = 0
   let separator = '\t'
   if (lines[0]?.trimEnd().endsWith(';') === true) {
-    separator = /\btab\s*\(\s*(.)\s*\)/.exec(lines[0])?.[1] ?? '\t'
+    separator = /\btab\s*\(\s*(\S)\s*\)/.exec(lines[0])?.[1] ?? '\t'
     at = 1
   }
   const formats: Format[][] = []

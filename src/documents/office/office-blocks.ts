@@ -137,7 +137,7 @@ const ADJACENT_RUNS = [/<\/strong>(\s*)<strong>/g, /<\/em>(\s*)<em>/g, /<\/s>(\s
 
 /** Whether markup shows nothing: no text, and no described image. */
 function isBlank(html: string): boolean {
-  return !html.includes('<img ') && html.replace(/<[^>]*>/g, '').trim() === ''
+  return !html.includes('<img ') && html.replace(/<[^<>]*>/g, '').trim() === ''
 }
 
 /** The formatting of a run of text. */

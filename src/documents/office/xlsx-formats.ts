@@ -36,7 +36,7 @@ export function readKinds(styles: XmlElement | undefined): NumberKind[] {
 export function kindOf(format: string): NumberKind {
   const [positive = ''] = format.split(';')
   if (/\[(?:h+|m+|s+)\]/i.test(positive)) return { type: 'duration' }
-  const code = positive.replace(/"[^"]*"|\\.|_.|\*.|\[[^\]]*\]/g, '').replace(/general/gi, '')
+  const code = positive.replace(/"[^"]*"|\\.|_.|\*.|\[[^[\]]*\]/g, '').replace(/general/gi, '')
   if (code.includes('%')) return { type: 'percent', decimals: /\.([0#?]+)/.exec(code)?.[1]?.length ?? 0 }
   const hasTime = /[hs]/i.test(code)
   const hasDate = /[yd]/i.test(code) || (/m/i.test(code) && !hasTime)

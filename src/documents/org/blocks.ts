@@ -137,7 +137,7 @@ export class OrgBlocks {
       }
       const cells = text.replace(/\|$/, '').slice(1).split('|')
       // `<r10>` only sets the width of a column.
-      if (cells.every((cell) => /^\s*(?:<[lrc]?\d*>)?\s*$/.test(cell)) && cells.some((cell) => cell.includes('<')))
+      if (cells.every((cell) => /^\s*(?:<[lrc]?\d*>\s*)?$/.test(cell)) && cells.some((cell) => cell.includes('<')))
         continue
       rows.push(cells.map((cell) => this.inline(cell.trim())))
     }

@@ -20,7 +20,7 @@ const NOTE = /\[(#|#?[\w.:+-]{1,80}|\*)\]_/y
 /** Positions where markup may start. */
 const NEXT_MARK = /[\\*`:|[_]|(?:https?|ftp):/g
 const WORD = /[\p{L}\p{N}]/u
-const SIMPLE_NAME = /[\p{L}\p{N}](?:[-_.:+]?[\p{L}\p{N}])*$/u
+const SIMPLE_NAME = /(?<![\p{L}\p{N}]|[\p{L}\p{N}][-_.:+])[\p{L}\p{N}](?:[-_.:+]?[\p{L}\p{N}])*$/u
 
 /** Writes inline text as HTML. Time is linear in its length, because an unclosed mark is searched for only once. */
 export function writeInline(text: string, context: RstContext, depth = 0): string {

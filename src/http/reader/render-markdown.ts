@@ -357,7 +357,7 @@ function textOf(token: Token | undefined): string {
 /** Removes a suffix such as `{#id}` from a heading. */
 function dropAttributeSuffix(inline: Token | undefined): void {
   const last = inline?.children?.at(-1)
-  if (last?.type === 'text') last.content = last.content.replace(/\s*\{[#.][^{}]*\}\s*$/, '')
+  if (last?.type === 'text') last.content = last.content.replace(/(?<!\s)\s*\{[#.][^{}]*\}\s*$/, '')
 }
 
 /** Cuts colored code into its lines. */

@@ -161,5 +161,5 @@ export function findProject(sources: readonly Source[], folder: string): Project
 
 /** A path that ends with a slash, with slashes as separators on every system. */
 function withSlash(path: string): string {
-  return `${path.replaceAll('\\', '/').replace(/\/+$/, '')}/`
+  return `${path.replaceAll('\\', '/').replace(/(?<!\/)\/+$/, '')}/`
 }

@@ -8,7 +8,7 @@ import { splitLines } from '../../core/text/lines.ts'
 export function writeFileText(chunks: readonly Chunk[]): string {
   const lines: string[] = []
   for (const { content, startLine, endLine, kind } of chunks) {
-    const own = splitLines(content.replace(/\n+$/, ''))
+    const own = splitLines(content.replace(/(?<!\n)\n+$/, ''))
     const isVerbatim = kind !== 'html' && own.length <= endLine - startLine + 1
     const blankCount = isVerbatim ? startLine - 1 - lines.length : lines.length === 0 ? 0 : 1
     for (let i = 0; i < blankCount; i++) lines.push('')

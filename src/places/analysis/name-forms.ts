@@ -87,7 +87,7 @@ export function derivedNames(kind: PlaceKind, name: string): readonly string[] {
   const saint = /^(?:saint|st\.?)[ -](.+)$/iu.exec(name)?.[1]
   if (saint !== undefined) derived.push(`Saint ${saint}`, `St ${saint}`)
   // `Άγκυρα (Ankyra)`
-  const withoutBrackets = /^(.{2,}?)\s*\([^)]*\)$/u.exec(name)?.[1]
+  const withoutBrackets = /^(.{2,}?)(?<!\s)\s*\([^()]*\)$/u.exec(name)?.[1]
   if (withoutBrackets !== undefined) derived.push(withoutBrackets)
   // `Cocos (Keeling) Islands`
   else if (name.includes('(')) derived.push(name.replace(/[()]/g, ''))

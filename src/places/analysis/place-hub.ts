@@ -64,7 +64,7 @@ function withoutPageNumber(title: string): string {
 }
 
 const PAGE_NUMBER =
-  /\s*(?:[-–—|:•·,]\s*)?[([]?\b(?:page|seite|p[aá]gina|pagina|strona|sivu|sida|страница)\s*\d+(?:\s*(?:of|\/|von|de|sur|di|из|z|av)\s*\d+)?[)\]]?/iu
+  /(?<!\s)\s*(?:[-–—|:•·,]\s*)?[([]?\b(?:page|seite|p[aá]gina|pagina|strona|sivu|sida|страница)\s*\d+(?:\s*(?:of|\/|von|de|sur|di|из|z|av)\s*\d+)?[)\]]?/iu
 
 /** Minimum number of links within the site that makes a page a hub, unless it is an article. */
 const MIN_HUB_LINKS = 10

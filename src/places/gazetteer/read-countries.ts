@@ -88,7 +88,7 @@ export function* readCountries(text: string): Generator<PlaceRecord> {
   const localizedNames = (code: string): PlaceName[] =>
     displays.flatMap(({ lang, names }) => {
       // `Myanmar (Burma)`: the part in brackets is another name, or a remark.
-      const name = names.of(code)?.replace(/\s*[(（][^)）]*[)）]/u, '')
+      const name = names.of(code)?.replace(/(?<!\s)\s*[(（][^(（)）]*[)）]/u, '')
       return name === undefined || name === '' || name === code ? [] : [createName(name, lang, 'common')]
     })
   const continents = new Set(entries.map(({ region }) => region))

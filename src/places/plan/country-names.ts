@@ -117,9 +117,9 @@ function nameIn(language: string, code: string): string | undefined {
 /** `Myanmar (Burma)` → `Myanmar`, `Antigua & Barbuda` → `Antigua and Barbuda` */
 function clean(name: string): string {
   return name
-    .replace(/\s*\([^)]*\)/g, '')
-    .replace(/\s*&\s*/g, ' and ')
-    .replace(/\s+-\s+/g, '-')
+    .replace(/(?<!\s)\s*\([^()]*\)/g, '')
+    .replace(/(?<!\s)\s*&\s*/g, ' and ')
+    .replace(/(?<!\s)\s+-\s+/g, '-')
     .replaceAll('’', '')
     .trim()
 }

@@ -65,7 +65,7 @@ export async function readCargoSettings(places: ClientPlaces): Promise<ClientReg
   }
   const url = new URL(parsed.address.slice(SPARSE.length))
   // The token of the public registry is for publishing.
-  if (`${url.href.replace(/\/+$/, '')}/` === PUBLIC_REGISTRIES.crates)
+  if (`${url.href.replace(/(?<!\/)\/+$/, '')}/` === PUBLIC_REGISTRIES.crates)
     return { addresses: [parsed.address], credentials: [] }
   // A project could give its own address to a name for which the user has a token.
   const token = index.isOwn

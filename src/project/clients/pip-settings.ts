@@ -63,7 +63,7 @@ const PUBLIC_INDEX = `${PUBLIC_REGISTRIES.pypi}simple/`
 
 /** The public index is read through its JSON, which has more than the list of files. */
 function toRegistry(address: string): string {
-  return `${address.replace(/\/+$/, '')}/` === PUBLIC_INDEX ? PUBLIC_REGISTRIES.pypi : `simple+${address}`
+  return `${address.replace(/(?<!\/)\/+$/, '')}/` === PUBLIC_INDEX ? PUBLIC_REGISTRIES.pypi : `simple+${address}`
 }
 
 /** The settings files of pip, strongest first. */

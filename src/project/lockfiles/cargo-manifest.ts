@@ -38,7 +38,7 @@ export function parseCargoManifests(files: readonly ProjectFile[]): Lockfile {
     else
       list.add({
         name,
-        version: /^=\s*(\d+\.\d+\.\d+[\w.+-]*)$/.exec(range ?? '')?.[1] ?? null,
+        version: /^=\s*(\d+\.\d+\.\d+(?!\d)[\w.+-]*)$/.exec(range ?? '')?.[1] ?? null,
         range,
         isDirect: true,
         isDev,

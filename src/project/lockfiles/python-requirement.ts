@@ -6,7 +6,7 @@ export type PythonRequirement =
   | { readonly kind: 'elsewhere'; readonly name: string; readonly reason: string }
 
 const NAME = /^([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)\s*(?:\[[^\]]*\])?\s*/i
-const CLAUSES = /^(?:(?:===|==|~=|!=|<=|>=|<|>)\s*[^\s,;()]+\s*,?\s*)*$/
+const CLAUSES = /^(?:(?:===|==|~=|!=|<=|>=|<|>)\s*(?:[^\s,;()<>=!~]|!(?!=))+\s*(?:,\s*)?)*$/
 
 /** Parses a requirement such as `name[extra]>=1.0,<2; python_version < "3.9"`, or `name @ https://…`. Undefined for anything else. */
 export function parsePythonRequirement(text: string): PythonRequirement | undefined {

@@ -103,7 +103,7 @@ function addRequirements(
         ...requirement,
         version: requirement.version ?? constraints.get(normalizePypiName(requirement.name)) ?? null,
         hashes: readHashes(text),
-        isDirect: via.length === 0 || via.some((one) => /^-[rc]\b|\(.*\)$/.test(one)),
+        isDirect: via.length === 0 || via.some((one) => /^-[rc]\b|^[^(]*\(.*\)$/.test(one)),
         isDev,
       })
     } else if (/[/\\:]|\.(?:whl|zip|tar\.gz|tgz)$/i.test(plain)) list.skip(nameInAddress(plain), describeOrigin(plain))

@@ -35,6 +35,6 @@ function describeKind(text: string): string {
   if (/^[\w-]+\/[\w.-]+$/.test(text)) return `repository github.com/${text}`
   const url = URL.parse(readUrl(text) ?? '')
   if (url === null || !/[.:]|^localhost$/.test(url.host)) return ''
-  const folder = url.pathname.replace(/[^/]*$/, '')
+  const folder = url.pathname.replace(/(?<![^/])[^/]*$/, '')
   return `web site ${url.host}${folder === '/' ? '' : `, the pages below ${folder}`}`
 }

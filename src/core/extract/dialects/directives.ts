@@ -144,6 +144,6 @@ function writeCode(
 function writeEntry(line: string): string[] {
   const text = line.trim()
   if (text === '' || text.startsWith(':') || text === 'self') return []
-  const [, title, target] = /^(.*?)\s*<([^<>]*)>$/.exec(text) ?? []
+  const [, title, target] = /^(.*?)(?<!\s)\s*<([^<>]*)>$/.exec(text) ?? []
   return [`- [${title ?? text}](${target ?? text})`]
 }

@@ -38,7 +38,7 @@ export function readInfo(source: string, isGrouped: boolean): FenceInfo {
   const { language, rest } = splitLanguage(info)
   const plain = rest
     .replace(/\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\}|\[[^[\]]*\]/g, ' ')
-    .replace(/[\w-]+=(?:"[^"]*"|'[^']*'|\S+)/g, ' ')
+    .replace(/(?<![\w-])[\w-]+=(?:"[^"]*"|'[^']*'|\S+)/g, ' ')
     .replace(/"[^"]*"|\/[^/\s]+\/\S*/g, ' ')
   const words = plain.split(/\s+/).filter((word) => word !== '')
   const names = words.filter((word) => !FLAGS.has(word) && /^[\p{L}\p{N}@_./]/u.test(word))

@@ -106,7 +106,7 @@ function readInclude(lines: readonly string[], at: number, imported: ImportedFil
   }
   const fastApi = FASTAPI_INCLUDE.exec(line)
   if (fastApi !== null) {
-    const [, range = ''] = /\bln\[([^\]]*)\]/.exec(fastApi[3] ?? '') ?? []
+    const [, range = ''] = /\bln\[([^[\]]*)\]/.exec(fastApi[3] ?? '') ?? []
     return createInclude(fastApi[1], [fastApi[2] ?? ''], { isCode: true, part: range.replaceAll(':', '-') })
   }
   const markdownInclude = MARKDOWN_INCLUDE.exec(line)
@@ -263,7 +263,7 @@ export function expandIncludes(lines: readonly string[], files: IncludedFiles): 
 }
 
 /** Marks the start or the end of a region that other documents can include. */
-const REGION_MARKER = /^\s*(?:<!--|\/\/|#|\/\*)?\s*-{2,}8<-{2,}\s*\[(?:start|end)(?::[\w-]+)?\]/
+const REGION_MARKER = /^\s*(?:(?:<!--|\/\/|#|\/\*)\s*)?-{2,}8<-{2,}\s*\[(?:start|end)(?::[\w-]+)?\]/
 
 function writeInclude(include: Include, files: IncludedFiles, isInFence: boolean): string[] {
   return include.paths.flatMap((path) => {

@@ -357,7 +357,7 @@ function readFenced(text: string): BlockStart | undefined {
   const [, className] = /\.(?:callout-)?([\w-]+)/.exec(braced ?? '') ?? []
   const word = (name !== '' ? name : (className ?? (braced ?? '').trim())).toLowerCase()
   const [, double, single, bare] = ATTRIBUTE_TITLE.exec(attributes) ?? []
-  const [, bracketed] = /^\s*\[(.*)\]\s*(?:\{[^{}]*\})?\s*$/.exec(rest) ?? []
+  const [, bracketed] = /^\s*\[(.*)\]\s*(?:\{[^{}]*\}\s*)?$/.exec(rest) ?? []
   const written = rest.replace(/\{[^{}]*\}\s*$/, '').trim()
   const words = marks.startsWith('/') ? written.replace(/^[|\s]+/, '') : written
   const title = (bracketed ?? (words === '' ? (double ?? single ?? bare ?? '') : words)).trim()

@@ -51,7 +51,7 @@ const MAX_IMPORT_LINES = 100
 function isStatement(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? ''
   if (line.startsWith('export')) {
-    return /^export\s*(?:\{.*|\*\s.*|default\s+(?:function\b|class\b|async\b|[({<[]|[\w$.]+\s*[;(]|[\w$.]*[A-Z$.][\w$.]*\s*$).*|(?:const|let|var)\s+(?:[\w$]+\s*[=:]|[{[]).*|(?:async\s+)?function\b.*|class\s+\w+\s*.*\{.*|(?:type|interface|enum)\s+[\w$]+.*[={<].*)$/.test(
+    return /^export\s*(?:\{.*|\*\s.*|default\s+(?:function\b|class\b|async\b|[({<[]|[\w$.]+\s*[;(]|(?=[\w$.]*[A-Z$.])[\w$.]+\s*$).*|(?:const|let|var)\s+(?:[\w$]+\s*[=:]|[{[]).*|(?:async\s+)?function\b.*|class\s+\w.*\{.*|(?:type|interface|enum)\s+[\w$].*[={<].*)$/.test(
       line,
     )
   }
@@ -59,7 +59,7 @@ function isStatement(lines: readonly string[], at: number): boolean {
   if (!/^import\s*(?:[\w$]+|\{|\*)/.test(line)) return false
   const hasOpenBrace = line.includes('{') && !line.includes('}')
   const text = hasOpenBrace ? lines.slice(at, at + MAX_IMPORT_LINES).join('\n') : `${line}\n${lines[at + 1] ?? ''}`
-  return /^import\s+(?:type\s+)?(?:[\w$]+\s*,?\s*)?(?:\{[^{}]*\}|\*\s+as\s+[\w$]+)?\s*from\s+["'][^"'\n]+["']/.test(
+  return /^import\s+(?:type\s+)?(?:[\w$]+(?![\w$])\s*(?:,\s*)?)?(?:(?:\{[^{}]*\}|\*\s+as\s+[\w$]+(?![\w$]))\s*)?from\s+["'][^"'\n]+["']/.test(
     text,
   )
 }

@@ -19,7 +19,7 @@ const MATH = /\$\$(?:[^$\\]|\\.|\$(?!\$)){1,2000}\$\$|\$(?=\S)(?:[^$\\\n]|\\.){1
 /** An icon by its name, with its style attributes and the space after it. */
 const ICON = /:(?:material|octicons|fontawesome|simple)-[a-z\d-]{1,100}:(?:\{[^{}\n]{0,200}\})?[ \t]?/y
 const VARIABLE =
-  /\{\{-?\s*\$?(?:page|site|frontmatter|page\.params|\.Params|\.Site|\.Page|product|config)\b([\w.$"'[\]-]*)[^{}\n]{0,200}\}\}/y
+  /\{\{-?\s*\$?(?:page|site|frontmatter|page\.params|\.Params|\.Site|\.Page|product|config)\b([\w.$"'[\]-]*)(?![\w.$"'[\]-])[^{}\n]{0,200}\}\}/y
 
 /** One piece of prose between code. */
 export class ProsePiece {
@@ -357,7 +357,7 @@ export class ProsePiece {
       this.#out.text(`${writeTable(this.#text.slice(at, end))}\n`)
       this.#out.addGap()
     } else if (name === 'pre' || name === 'codeblock') {
-      const [, inner] = /<code[^>]*(?:language-|lang-)([\w+#-]+)/.exec(source) ?? []
+      const [, inner] = /<code[^<>]*(?:language-|lang-)([\w+#-]+)/.exec(source) ?? []
       const language = tag.attributes.get('language') ?? tag.attributes.get('lang') ?? inner ?? ''
       this.#code(codeText(source), language, tag.attributes.get('title') ?? '', at)
     } else {

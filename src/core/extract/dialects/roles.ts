@@ -23,7 +23,7 @@ export function readRole(text: string, at: number): { readonly text: string; rea
 }
 
 function writeRole(name: string, content: string): string | undefined {
-  const [, title, target = ''] = /^(.*?)\s*<([^<>]*)>$/.exec(content) ?? []
+  const [, title, target = ''] = /^(.*?)(?<!\s)\s*<([^<>]*)>$/.exec(content) ?? []
   if (name === 'math') return `$${content}$`
   if (name === 'external' || name.startsWith('external+')) return title ?? content
   if (CODE_ROLES.has(name) || (name.includes(':') && !PLAIN_ROLES.has(name))) {
@@ -34,7 +34,7 @@ function writeRole(name: string, content: string): string | undefined {
   }
   if (!PLAIN_ROLES.has(name.split('-')[0] ?? '') && !PLAIN_ROLES.has(name)) return undefined
   if (name === 'pep' || name === 'rfc') return `${name.toUpperCase()} ${content}`
-  if (name === 'abbr') return content.replace(/\s*\([^()]*\)$/, '')
+  if (name === 'abbr') return content.replace(/(?<!\s)\s*\([^()]*\)$/, '')
   if (title !== undefined && title !== '') return hasLinkTarget(name, target) ? `[${title}](${target})` : title
   return content
 }

@@ -3,10 +3,11 @@ import type { Scanner, Tag } from './scanner.ts'
 /* Parses the shortcodes of Hugo (`{{< tab "x" >}}`, `{{% alert %}}`) and the tags of Liquid and GitBook (`{% hint style="info" %}`). */
 
 const SHORTCODE =
-  /\{\{([<%])-?[ \t]*(\/?)[ \t]*([\w./-]{1,60})((?:[^"`{}]|"[^"\n]{0,1000}"|`[^`]{0,1000}`){0,400})[%>]\}\}/y
+  /\{\{([<%])-?[ \t]*(?![ \t])(\/?)[ \t]*([\w./-]{1,60})((?:[^"`{}]|"[^"\n]{0,1000}"|`[^`]{0,1000}`){0,400})[%>]\}\}/y
 /** `{{</* x *​/>}}` shows a shortcode without calling it. */
 const ESCAPED_SHORTCODE = /\{\{([<%])\/\*((?:[^*]|\*(?!\/)){0,1000})\*\/([%>])\}\}/y
-const LIQUID = /\{%-?[ \t]*(end)?([A-Za-z][\w-]{0,60})((?:[^"'%}]|"[^"\n]{0,1000}"|'[^'\n]{0,1000}'|%(?!\}))*?)-?%\}/y
+const LIQUID =
+  /\{%-?[ \t]*(end)?([A-Za-z][\w-]{0,60})(?![\w-])((?:[^"'%}]|"[^"\n]{0,1000}"|'[^'\n]{0,1000}'|%(?!\}))*?)-?%\}/y
 /** A tag must end within this number of characters. */
 const MAX_TAG_CHARS = 4000
 

@@ -37,10 +37,10 @@ function cleanName(text: string): string {
     .replace(/^authors?:?\s+/i, '')
     // A date or place may follow the name: `Jane Doe | 3 March`, `Jane Doe on March 3`.
     .replace(
-      /\s*(?:[|•·–—]|\s-\s|\bon\s+\w+\s+\d|\b(?:published|updated|posted)\b|\d{1,2}\s+\w+\s+\d{4}|,?\s*\w+ \d{1,2}, \d{4}).*$/i,
+      /(?<!\s)\s*(?:[|•·–—]|(?<=\s)-\s|\bon\s+\w+\s+\d|\b(?:published|updated|posted)\b|\d{1,2}\s+\w+\s+\d{4}|(?:,\s*)?\b\w+ \d{1,2}, \d{4}).*$/i,
       '',
     )
-    .replace(/\s*<[^>]*>$/, '')
+    .replace(/(?<!\s)\s*<[^<>]*>$/, '')
     .replace(/^[\s,;:]+/, '')
     .trim()
   return NOT_A_NAME.test(name) || !/\p{L}/u.test(name) ? '' : name

@@ -98,7 +98,7 @@ function typesOf(thing: Thing): string[] {
 /** `https://schema.org/NewsArticle` and `schema:NewsArticle` are `newsarticle`. */
 export function typeName(type: string): string {
   return clipText(type.trim(), 200)
-    .replace(/[/#]+$/, '')
+    .replace(/(?<![/#])[/#]+$/, '')
     .replace(/^.*[/#:]/, '')
     .toLowerCase()
 }

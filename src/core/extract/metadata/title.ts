@@ -1,7 +1,7 @@
 import type { DeclaredMetadata } from './declared-metadata.ts'
 
 /** Separates a title from the name of the site. */
-const SEPARATOR = /\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
+const SEPARATOR = /(?<!\s)\s+(?:[|–—·•»«:\u2013-]|\|\||::|>)\s+/
 
 /** A longer heading is a whole text, not a title. */
 const MAX_HEADING = 250
@@ -28,7 +28,7 @@ export function chooseTitle(declared: DeclaredMetadata, headline: string, host: 
 
 /** A heading without its permalink mark. */
 function withoutPermalink(heading: string): string {
-  return heading.replace(/[\s\u200b]*(?:[¶§🔗\u200b]|\s#)*$/u, '')
+  return heading.replace(/(?<![\s\u200b¶§🔗]|\s#)(?:[\s\u200b¶§🔗]|(?<=\s)#)+$/u, '')
 }
 
 function withoutSite(fullTitle: string, parts: readonly string[], site: string, host: string): string {
@@ -41,7 +41,7 @@ function withoutSite(fullTitle: string, parts: readonly string[], site: string, 
 }
 
 const START = /^\s*(?:[|–—·•»«:-]|\|\||::|>)\s+/
-const END = /\s+(?:[|–—·•»«:-]|\|\||::|>)\s*$/
+const END = /(?<!\s)\s+(?:[|–—·•»«:-]|\|\||::|>)\s*$/
 
 /** Whether a part of a title is the name of the site, which often resembles its host. */
 function isSite(part: string, site: string, host: string): boolean {

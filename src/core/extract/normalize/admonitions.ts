@@ -106,7 +106,7 @@ function takeTitle(admonition: Element, descendants: readonly Element[]): string
     const text = shortText(child, MAX_TITLE) ?? ''
     if (text === '') continue
     drop(child, STEP, 'title of an admonition')
-    if (hasText(admonition)) return text.replace(/\s*:$/, '')
+    if (hasText(admonition)) return text.replace(/(?<!\s)\s*:$/, '')
     child.dropped = undefined
   }
   return ''

@@ -104,7 +104,7 @@ function rawText(element: Element): string {
 }
 
 const DELIMITED = /^(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)$/s
-const DISPLAY_STYLE = /^\{\s*\\displaystyle\s+(.*)\}$/s
+const DISPLAY_STYLE = /^\{\s*\\displaystyle\s+(?=\S)(.*)\}$/s
 
 /** TeX without its delimiters. */
 function cleanTex(source: string): string {

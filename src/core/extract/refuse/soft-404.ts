@@ -25,7 +25,7 @@ const NOT_FOUND = new RegExp(
 /** Titles of missing pages, or of searches without hits, when nothing else is in the title. */
 const NOTHING_FOUND =
   /^(?:not found|nothing (?:was )?found|no results(?: (?:were )?found)?|content (?:is )?not available)[.!]?$/i
-const SEPARATOR = /\s+[|–—·•»«:-]\s+/
+const SEPARATOR = /(?<!\s)\s+[|–—·•»«:-]\s+/
 
 /** Longest content of a missing page: an apology, a search form, a few links. */
 const MAX_CHARS = 500

@@ -134,7 +134,7 @@ function findRule(heading: Element, rules: readonly TitleRule[]): TitleRule | un
   const line = lineOf(heading)
   // Check the length first: the pattern below takes quadratic time on a run of periods.
   if (line.length > 2 * MAX_TITLE_CHARS) return undefined
-  const text = line.toLowerCase().replace(/[:!.…]+$/, '')
+  const text = line.toLowerCase().replace(/(?<![:!.…])[:!.…]+$/, '')
   if (text.length > MAX_TITLE_CHARS) return undefined
   return rules.find(([pattern]) => pattern.test(text))
 }

@@ -54,7 +54,7 @@ export function codeRanges(lines: readonly string[]): [number, number][] {
 }
 
 const AUTOLINK = /<(?:[a-z][a-z\d+.-]{1,31}:[^\s<>]*|[\w.!#$%&'*+/=?^`{|}~-]+@[\w.-]+)>/iy
-const TAG = /^<(\/?)([a-z][\w-]*)((?:[^<>"']|"[^"]*"|'[^']*')*)>/i
+const TAG = /^<(\/?)([a-z][\w-]*)(?![\w-])((?:[^<>"']|"[^"]*"|'[^']*')*)>/i
 /** A tag must end within this number of characters, so that many unclosed tags do not take quadratic time. */
 const MAX_TAG_CHARS = 2000
 /** Pictures with data addresses in the text: only their alternative text is kept. */

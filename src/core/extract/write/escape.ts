@@ -182,7 +182,7 @@ function escapeLine(line: string): string {
 
 /** Number signs at the end of a heading would be dropped as its closing sequence. */
 export function escapeHeading(text: string): string {
-  return /(?:^| )#+$/.test(text) ? text.replace(/#+$/, '\\$&') : text
+  return /(?:^| )#+$/.test(text) ? text.replace(/(?<!#)#+$/, '\\$&') : text
 }
 
 /** A backtick string longer than any in the text, and at least `minLength` long. */

@@ -51,7 +51,7 @@ function flattenCode(line: string): string {
 }
 
 function oneLine(text: string): string {
-  return text.includes('\n') ? text.replace(/ *\n/g, ' ') : text
+  return text.includes('\n') ? text.replace(/(?<! ) *\n/g, ' ') : text
 }
 
 const END_PUNCTUATION = new Set('.,:;!?…。，：；！？')

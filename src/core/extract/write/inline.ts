@@ -259,7 +259,7 @@ export class InlineRun {
   #escapeExclamation(next: string): void {
     if (this.#last !== '!' || !next.startsWith('[')) return
     const part = this.#parts.pop() ?? ''
-    const backslashCount = (/\\*!$/.exec(part)?.[0].length ?? 1) - 1
+    const backslashCount = (/(?<!\\)\\*!$/.exec(part)?.[0].length ?? 1) - 1
     this.#parts.push(backslashCount % 2 === 1 ? part : `${part.slice(0, -1)}\\!`)
   }
 }

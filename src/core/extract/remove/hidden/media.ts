@@ -21,7 +21,7 @@ function queryApplies(query: string): Applicability {
   if (/^not (?:all|screen)$/.test(query)) return 'never'
   if (/^not (?:print|speech)$/.test(query)) return 'always'
   if (/\b(?:not|or)\b/.test(query)) return 'sometimes'
-  const terms = query.replace(/^only\s+/, '').split(/\s*\band\b\s*/)
+  const terms = query.replace(/^only\s+/, '').split(/(?<!\s)\s*\band\b\s*/)
   const results = terms.map(termApplies)
   if (results.includes('never')) return 'never'
   return results.includes('sometimes') ? 'sometimes' : 'always'

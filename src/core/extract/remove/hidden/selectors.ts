@@ -21,8 +21,8 @@ const TRANSIENT_STATE = /::|:(?:hover|focus|active|visited|disabled|before|after
 /** Combinators between the steps of a selector, outside of brackets. */
 const COMBINATORS = /(?:\s*[>+~]\s*|\s+)(?![^[\]]*\])/
 const NAME = /[#.](?:[\w\x80-\uffff-]|\\.)+/g
-const ATTRIBUTES = /\[[^\]]*\]/g
-const PSEUDO = /(?<!\\):[\w-]+(?:\([^)]*\))?/g
+const ATTRIBUTES = /\[[^[\]]*\]/g
+const PSEUDO = /(?<!\\):[\w-]+(?:\([^)]{0,200}\))?/g
 const COMPOUND =
   /^(?:[a-z][\w-]*|\*)?(?:[#.](?:[\w\x80-\uffff-]|\\.)+|\[[\w:-]+(?:[~^$*]?=(?:"[^"'\]]*"|'[^"'\]]*'|[\w-]+))?\])*$/i
 

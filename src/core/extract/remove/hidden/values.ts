@@ -17,7 +17,7 @@ const PIXELS: Readonly<Record<string, number>> = {
 
 /** A length in pixels; NaN for other text. */
 export function lengthOf(text: string): number {
-  const [, number, unit = ''] = /^([+-]?(?:\d+\.?\d*|\.\d+))([a-z]*|%)$/.exec(text) ?? []
+  const [, number, unit = ''] = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))([a-z]*|%)$/.exec(text) ?? []
   return number === undefined ? Number.NaN : Number(number) * (PIXELS[unit] ?? Number.NaN)
 }
 

@@ -62,7 +62,7 @@ function isTransparent(value: Value): boolean {
 }
 
 function isScaledToZero(value: Value): boolean {
-  const isScaled = /(?:^|\s)scale(?:3d|x|y)?\(\s*0*\.?0+\s*[,)]/.test(value('transform'))
+  const isScaled = /(?:^|\s)scale(?:3d|x|y)?\(\s*(?:0+(?:\.0*)?|\.0+)\s*[,)]/.test(value('transform'))
   return isScaled && value('opacity') === '' && !isAnimated(value, ANIMATION_PROPERTIES)
 }
 
