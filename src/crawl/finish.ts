@@ -60,7 +60,8 @@ export async function finishCrawl(active: ActiveCrawl): Promise<CrawlSummary> {
     ...(await describeCap(counts, ports.ledger, ledger)),
     ...(wider === undefined ? {} : { wider }),
     incomplete: await findIncompleteReason(active),
-    listFaults: counts.listFaults.slice(0, MAX_LIST_FAULTS),
+    // Addresses in a list may hold credentials.
+    listFaults: counts.listFaults.slice(0, MAX_LIST_FAULTS).map((fault) => fault.replace(/\/\/[^\s/?#]*@/g, '//')),
     elapsedMs: ports.clock.now() - counts.startedAt,
     problem,
     uselessReason,

@@ -280,12 +280,12 @@ describe('add', () => {
 
   test('prints the addresses that the scope refused and the command that includes them', async () => {
     const siblings = ['/docs/guide/a', '/docs/guide/b', '/docs/guide/c', '/about']
-    site.pages.set('/docs/guide/start', writePage('Start', siblings))
+    site.pages.set('/docs/guide/start/', writePage('Start', siblings))
     for (const path of siblings.slice(0, 3)) site.pages.set(path, writePage(path))
     site.pages.set('/llms.txt', '# Guide\n\n- [A](/docs/guide/a): about\n- [B](/docs/guide/b): about\n')
-    const { code, stdout } = await pharos('add {}/docs/guide/start --name guide')
+    const { code, stdout } = await pharos('add {}/docs/guide/start/ --name guide')
     expect(code).toBe(0)
-    const again = `pharos remove guide && pharos add ${site.origin}/docs/guide/start --scope hostname --allow '/docs/guide/**' --name guide`
+    const again = `pharos remove guide && pharos add ${site.origin}/docs/guide/start/ --scope hostname --allow '/docs/guide/**' --name guide`
     expect(stdout.split('\n')[0]).toBe(
       `the scope left only the start page: it refused 4 addresses of the site (2 of them listed by llms.txt or a sitemap); include them with: ${again}`,
     )
