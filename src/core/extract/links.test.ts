@@ -44,8 +44,8 @@ describe('readLinks', () => {
       [],
     ],
     [
-      'keeps invalid addresses as written, and leaves out empty ones',
-      '<a href=" http://[#a ">A</a><a href="https://a b.example/">B</a><a>C</a><a href="">D</a>',
+      'keeps invalid addresses as written but for a login, and leaves out empty ones',
+      '<a href=" http://me:pw@[#a ">A</a><a href="https://a b.example/">B</a><a>C</a><a href="">D</a>',
       [link('http://[#a', 'A'), link('https://a b.example/', 'B')],
     ],
     ['leaves out fragments of the page itself', '<a href="#top">A</a><a href="page.html#end">B</a>', []],

@@ -38,6 +38,9 @@ interface OpenLink {
   text: string | undefined
 }
 
+/** The user name and password of an address that cannot be parsed. */
+const LOGIN = /\/\/[^/?#]*@/
+
 /**
  * Every link except to a fragment of the document itself, in source order, each address once and without its fragment. Links in dropped
  * parts count too.
@@ -53,7 +56,7 @@ export function readLinks(index: ElementIndex, base: string, content: readonly E
   const open = (element: Element): OpenLink | undefined => {
     const href = hrefOf(element)?.trim()
     if (href === undefined || href === '' || href.startsWith('#')) return undefined
-    const url = resolve(href) || (ownUrl !== '' && URL.parse(href, base) === null ? href : '')
+    const url = resolve(href) || (ownUrl !== '' && URL.parse(href, base) === null ? href.replace(LOGIN, '//') : '')
     if (url === '' || url.length > MAX_URL || (url === ownUrl && href.includes('#'))) return undefined
     const known = links.get(url)
     const link = { url, element, text: known === undefined || known.text === '' ? '' : undefined }
