@@ -97,6 +97,10 @@ describe('search', () => {
       text.locator('mark', { hasText: 'carrick' }).boundingBox(),
     ])
     expect(mark?.y ?? 0).toBeGreaterThanOrEqual(box?.y ?? 0)
+    // Its first line, which often matches best, neither fades out nor is cut.
+    expect(await page.evaluate(`getComputedStyle(${folded}).maskImage`)).toMatch(
+      /^linear-gradient\((?:to bottom, )?rgb\(0, 0, 0\)/,
+    )
     expect(mark?.y ?? 0).toBeLessThan((box?.y ?? 0) + (box?.height ?? 0))
   })
 

@@ -133,9 +133,19 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
 
     test('do not include crawls of jobs, or runs for changes in a watched folder', async () => {
       await addSourceTo(store, 'docs')
-      await run('of a job', 40, SUMMARY)
+      await run('of a job', 20, SUMMARY)
+      await run('told too late', 40, null)
       await run('focused', 50, SUMMARY, { isFocused: true })
-      await log.add(jobOf('job', { status: 'done', startedAt: 39, endedAt: 46, crawlId: 'of a job' }))
+      await log.add(
+        jobOf('job', {
+          status: 'done',
+          createdAt: 39,
+          startedAt: 41,
+          endedAt: 46,
+          crawlId: 'of a job',
+          sourceId: 'docs',
+        }),
+      )
       expect(await log.list(9)).toMatchObject({ total: 1, items: [{ id: 'job' }] })
       expect(await log.find('of a job')).toBeUndefined()
     })

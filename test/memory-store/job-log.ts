@@ -41,9 +41,10 @@ export function createMemoryJobLog(listEndedCrawls: () => readonly OtherCrawlCol
     }
   }
   const listOthers = (): JobEntry[] => {
-    const ran = new Set([...jobs.values()].map(({ crawlId }) => crawlId))
+    const isOf = ({ id, startedAt }: OtherCrawlColumns, job: JobEntry) =>
+      job.crawlId === id || (job.createdAt <= startedAt && startedAt <= (job.endedAt ?? Infinity))
     return listEndedCrawls()
-      .filter(({ id }) => !ran.has(id))
+      .filter((crawl) => ![...jobs.values()].some((job) => job.sourceId === crawl.sourceId && isOf(crawl, job)))
       .map(toOtherEntry)
   }
   const trim = (rule: RetentionRule): number => {

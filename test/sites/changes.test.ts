@@ -207,6 +207,9 @@ describe('two versions of a site', () => {
     await expect(compareVersions(library, { source: 'guide', from: '3' })).rejects.toThrow(
       'no version 3 of guide; the library has 2.0, 1.0',
     )
+    await expect(compareVersions(library, { source: 'guide', to: '1' })).rejects.toThrow(
+      'no version older than 1.0 of guide; the library has 2.0, 1.0',
+    )
     await expect(compareVersions(library, { source: 'guide', from: '2', to: '2.0' })).rejects.toThrow(
       'both versions are guide@2.0',
     )

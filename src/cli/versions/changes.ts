@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { isoOrNull } from '../../core/text/iso-time.ts'
+import { isoOrNull, writeTime } from '../../core/text/iso-time.ts'
 import { type ChangeList, compareVersions, DEFAULT_CHANGES } from '../../library/changes/compare-versions.ts'
 import { type ChangeText, writeChanges } from '../../library/changes/write-changes.ts'
 import { labelOf } from '../../library/source.ts'
@@ -60,7 +60,7 @@ export function addChanges(program: Command, streams: Streams): void {
       const label =
         list.crawl === null
           ? `${printableLabel(list.from)} → ${printableLabel(list.to)}`
-          : `${printableLabel(list.to)}, in its last crawl (${isoOrNull(list.crawl.startedAt)})`
+          : `${printableLabel(list.to)}, in its last crawl (${writeTime(list.crawl.startedAt)})`
       const scope = folder === undefined ? '' : ` that ${printableLine(folder)} uses`
       const isCut = list.groups.some(({ total, changes }) => total > changes.length)
       terminal.note(

@@ -155,7 +155,8 @@ async function chooseSides(
   { from, to }: Pick<ChangesInput, 'from' | 'to'>,
 ): Promise<{ readonly from: Source; readonly to: Source; readonly notices: readonly string[] }> {
   const newer = await chooseVersion(library, named, to)
-  const newest = requireVersion(named, newer)
+  // Only versions that the user wrote are named.
+  const newest = requireVersion(named, to === undefined ? { ...newer, target: from ?? newer.target } : newer)
   const older = from === undefined ? olderThan(newer, newest) : await chooseVersion(library, named, from)
   const oldest = requireVersion(named, older)
   if (oldest.id === newest.id) {
@@ -190,7 +191,7 @@ async function findNamed(
 /** The choice of the newest version before another. */
 function olderThan(choice: VersionChoice, newest: Source): VersionChoice {
   const best = choice.versions.find(({ version }) => orderVersions(version, newest.version ?? '') < 0) ?? null
-  return { ...choice, best, target: 'older', passedOver: [] }
+  return { ...choice, best, target: `older than ${newest.version}`, passedOver: [] }
 }
 
 function requireVersion(named: readonly Source[], { best, target, versions }: VersionChoice): Source {

@@ -76,10 +76,12 @@ export function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
 
 /**
  * SQL for the crawls c that no job ran: those of commands, MCP and other programs. Running crawls are not history yet, and runs for changes
- * in a watched folder are too frequent. The join lets SQLite index the few jobs for the query.
+ * in a watched folder are too frequent. A crawl that began between the request for a job of its source and the end of the job belongs to
+ * the job, even if its process was killed before it reported the crawl. The join lets SQLite index the few jobs for the query.
  */
 export const FROM_OTHER_CRAWLS: string = `FROM crawls c JOIN crawl_ids i ON i.id = c.id JOIN sources s ON s.id = c.source
-  LEFT JOIN crawl_jobs b ON b.crawl_id = i.uuid
+  LEFT JOIN crawl_jobs b ON b.source_id = s.uuid
+    AND (b.crawl_id = i.uuid OR c.started_at BETWEEN b.created_at AND coalesce(b.ended_at, c.started_at))
   WHERE b.id IS NULL AND c.state <> 'running' AND NOT (${IS_FOCUSED}) AND NOT s.is_removed`
 
 /** SQL that selects crawls that no job ran. */
