@@ -17,7 +17,7 @@ const DYNAMIC =
 const IMPORTER = /\bsys\.meta_path\b|^[ \t]*__path__\s*=/m
 
 /** An importer that finds only what is in its table, which the module fills with names that it has as texts. */
-const TABLE_IMPORTER = /\bdef find_(?:spec|module)\([^()]*\)[^:\n]*:\s+if \w+ in self\.\w+:/
+const TABLE_IMPORTER = /\bdef find_(?:spec|module)\([^()]*\)[^:()\n]*:\s+if \w+ in self\.\w+:/
 
 /** Reads the names of a module, also those inside of `if`, `try` and `with`. */
 export function readPythonScope(root: SyntaxNode, module: string, isPackage: boolean): PythonScope {
