@@ -9,103 +9,87 @@ import type {
   StoredNote,
 } from '../../library/ports/job-log.ts'
 import { listColumns, valuesOf } from '../common/columns.ts'
-import {
-  CHANGING_JOB_COLUMNS,
-  type CrawlTypeColumns,
-  FROM_OTHER_CRAWLS,
-  JOB_COLUMNS,
-  type JobColumns,
-  mergeEntries,
-  NEW_JOB_COLUMNS,
-  NOTE_TABLES,
-  type NoteColumns,
-  type OtherCrawlColumns,
-  SELECT_EVENTS,
-  SELECT_NOTES,
-  SELECT_OTHER_CRAWLS,
-  SELECT_TYPES,
-  toColumns,
-  toCrawlType,
-  toEntry,
-  toNote,
-  toOtherEntry,
-  toRecord,
-} from '../common/job-columns.ts'
+import * as jobs from '../common/job-columns.ts'
 import { trimJobLog } from '../common/job-log-trim.ts'
 import type { Database, Sql } from './database/database.ts'
 import { lock, lockNumber } from './database/locks.ts'
 import { namesOf, toArrays, writeUnnest } from './database/row-arrays.ts'
 import { createLogTrimmer } from './job-log-trim.ts'
 
-const JOBS = `SELECT ${JOB_COLUMNS} FROM crawl_jobs`
+const JOBS = `SELECT ${jobs.JOB_COLUMNS} FROM crawl_jobs`
 
 /** Stores the job history. With a worker id, it never changes jobs of other workers. */
 export function createJobLog(db: Database, worker: string | null = null): JobLog {
   const listNotes = async (table: string, { jobId, kind, scope, ...page }: NoteFilter): Promise<StoredNote[]> =>
-    (await listRows<NoteColumns>(db, `${SELECT_NOTES} ${table}`, { job_id: jobId, kind, scope }, page)).map(toNote)
+    (await listRows<jobs.NoteColumns>(db, `${jobs.SELECT_NOTES} ${table}`, { job_id: jobId, kind, scope }, page)).map(
+      jobs.toNote,
+    )
   return {
     add: (job) => db.transaction((sql) => insertJob(sql, job)),
     change: (id, change) =>
       db.transaction(async (sql) => {
-        const found = await sql.get<JobColumns>(
+        const found = await sql.get<jobs.JobColumns>(
           `${JOBS} WHERE id = $1 AND ($2::text IS NULL OR worker = $2) FOR UPDATE`,
           [id, worker],
         )
         if (found === undefined) return
-        await updateJob(sql, { ...toEntry(found), ...change })
+        await updateJob(sql, { ...jobs.toEntry(found), ...change })
         if (worker !== null && change.status !== undefined) await sql.run(`SELECT pg_notify($1, 'jobs')`, [db.channel])
       }),
     find: async (id) => {
-      const found = await db.get<JobColumns>(`${JOBS} WHERE id = $1`, [id])
-      if (found !== undefined) return toEntry(found)
-      const other = await db.get<OtherCrawlColumns>(`${SELECT_OTHER_CRAWLS} AND i.uuid = $1`, [id])
-      return other && toOtherEntry(other)
+      const found = await db.get<jobs.JobColumns>(`${JOBS} WHERE id = $1`, [id])
+      if (found !== undefined) return jobs.toEntry(found)
+      const other = await db.get<jobs.OtherCrawlColumns>(`${jobs.SELECT_OTHER_CRAWLS} AND i.uuid = $1`, [id])
+      return other && jobs.toOtherEntry(other)
     },
     list: (limit) =>
       db.snapshot(async (sql) => {
         const counted = await sql.get<{ total: number }>(
-          `SELECT (SELECT count(*) FROM crawl_jobs) + (SELECT count(*) ${FROM_OTHER_CRAWLS}) AS total`,
+          `SELECT (SELECT count(*) FROM crawl_jobs) + (SELECT count(*) ${jobs.FROM_OTHER_CRAWLS}) AS total`,
         )
-        const items = await sql.all<JobColumns>(
+        const items = await sql.all<jobs.JobColumns>(
           `${JOBS} ORDER BY status = 'queued' DESC, coalesce(started_at, created_at) DESC, number DESC LIMIT $1`,
           [limit],
         )
-        const others = await sql.all<OtherCrawlColumns>(`${SELECT_OTHER_CRAWLS} ORDER BY c.id DESC LIMIT $1`, [limit])
-        const merged = mergeEntries(items.map(toEntry), others.map(toOtherEntry), limit)
+        const others = await sql.all<jobs.OtherCrawlColumns>(
+          `${jobs.SELECT_OTHER_CRAWLS} ORDER BY c.id DESC LIMIT $1`,
+          [limit],
+        )
+        const merged = jobs.mergeEntries(items.map(jobs.toEntry), others.map(jobs.toOtherEntry), limit)
         return { total: counted?.total ?? 0, items: merged }
       }),
     listOpen: async () => {
-      const found = await db.all<JobColumns>(
+      const found = await db.all<jobs.JobColumns>(
         `${JOBS} WHERE status IN ('queued', 'running') ORDER BY created_at, number`,
       )
-      return found.map((job) => toRecord(toEntry(job)))
+      return found.map((job) => jobs.toRecord(jobs.toEntry(job)))
     },
     append: async (notes) => {
       if (notes.length > 0) await db.transaction((sql) => append(sql, notes))
     },
     listQueueEvents: (jobId, { action, ...page }) =>
-      listRows<QueueEvent>(db, SELECT_EVENTS, { job_id: jobId, action }, page),
-    listProblems: (filter) => listNotes(NOTE_TABLES.problem, filter),
-    listMilestones: (filter) => listNotes(NOTE_TABLES.milestone, filter),
+      listRows<QueueEvent>(db, jobs.SELECT_EVENTS, { job_id: jobId, action }, page),
+    listProblems: (filter) => listNotes(jobs.NOTE_TABLES.problem, filter),
+    listMilestones: (filter) => listNotes(jobs.NOTE_TABLES.milestone, filter),
     trim: (rule) => trimJobLog(createLogTrimmer(db), rule),
-    listTypes: async () => (await db.all<CrawlTypeColumns>(SELECT_TYPES)).map(toCrawlType),
+    listTypes: async () => (await db.all<jobs.CrawlTypeColumns>(jobs.SELECT_TYPES)).map(jobs.toCrawlType),
   }
 }
 
 /** Adds a job. */
 export async function insertJob(sql: Sql, job: JobRecord): Promise<void> {
-  const parameters = listColumns(NEW_JOB_COLUMNS).map((_, i) => `$${i + 1}`)
+  const parameters = listColumns(jobs.NEW_JOB_COLUMNS).map((_, i) => `$${i + 1}`)
   await sql.run(
-    `INSERT INTO crawl_jobs (${NEW_JOB_COLUMNS}) VALUES (${parameters})`,
-    valuesOf(NEW_JOB_COLUMNS, toColumns(job)),
+    `INSERT INTO crawl_jobs (${jobs.NEW_JOB_COLUMNS}) VALUES (${parameters})`,
+    valuesOf(jobs.NEW_JOB_COLUMNS, jobs.toColumns(job)),
   )
 }
 
 async function updateJob(sql: Sql, job: JobRecord): Promise<void> {
-  const sets = listColumns(CHANGING_JOB_COLUMNS).map((column, i) => `${column} = $${i + 2}`)
+  const sets = listColumns(jobs.CHANGING_JOB_COLUMNS).map((column, i) => `${column} = $${i + 2}`)
   await sql.run(`UPDATE crawl_jobs SET ${sets} WHERE id = $1`, [
     job.id,
-    ...valuesOf(CHANGING_JOB_COLUMNS, toColumns(job)),
+    ...valuesOf(jobs.CHANGING_JOB_COLUMNS, jobs.toColumns(job)),
   ])
 }
 
@@ -140,7 +124,7 @@ const EVENT_COLUMNS =
 const NOTE_COLUMNS = 'job_id text, ts bigint, kind text, scope text, target text, message text, details text'
 
 type NewEvent = QueueFrame & { readonly jobId: string; readonly ts: number }
-type NewNote = Omit<NoteColumns, 'id' | 'at'> & { readonly ts: number }
+type NewNote = Omit<jobs.NoteColumns, 'id' | 'at'> & { readonly ts: number }
 
 async function insertEvents(sql: Sql, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return
@@ -158,15 +142,15 @@ async function insertEvents(sql: Sql, events: readonly NewEvent[]): Promise<void
   )
 }
 
-async function insertNotes(sql: Sql, kind: keyof typeof NOTE_TABLES, notes: readonly NewNote[]): Promise<void> {
+async function insertNotes(sql: Sql, kind: keyof typeof jobs.NOTE_TABLES, notes: readonly NewNote[]): Promise<void> {
   if (notes.length === 0) return
   // A milestone is stored once per job, even when a restarted process reports it again.
-  const isNewMilestone = `WHERE NOT EXISTS (SELECT 1 FROM ${NOTE_TABLES.milestone} m
+  const isNewMilestone = `WHERE NOT EXISTS (SELECT 1 FROM ${jobs.NOTE_TABLES.milestone} m
     WHERE m.job_id = n.job_id AND m.kind = n.kind AND left(m.scope, 512) IS NOT DISTINCT FROM left(n.scope, 512)
       AND m.scope IS NOT DISTINCT FROM n.scope)`
   const names = namesOf(NOTE_COLUMNS)
   await sql.run(
-    `INSERT INTO ${NOTE_TABLES[kind]} (${names}) SELECT ${names} FROM ${writeUnnest(NOTE_COLUMNS, 'n')}
+    `INSERT INTO ${jobs.NOTE_TABLES[kind]} (${names}) SELECT ${names} FROM ${writeUnnest(NOTE_COLUMNS, 'n')}
      ${kind === 'milestone' ? isNewMilestone : ''} ORDER BY place`,
     toArrays(NOTE_COLUMNS, notes),
   )

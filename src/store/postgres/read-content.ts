@@ -3,25 +3,12 @@ import { planExcerpt, readLayout } from '../../core/retrieval/page-layout.ts'
 import type { PageExcerpt, PageText, StoredChunk, StoredPage } from '../../library/ports/store.ts'
 import { listByKey } from '../common/batches.ts'
 import { packHash, unpackHash } from '../common/hash.ts'
-import {
-  CHUNK_COLUMNS,
-  type ChunkOrigin,
-  type HashedChunkColumns,
-  ORIGIN_COLUMNS,
-  type PageColumns,
-  parseIdPrefix,
-  SELECT_PAGES,
-  type SpanColumns,
-  toSpans,
-  toStoredChunk,
-  toStoredPage,
-  unpackChunk,
-} from '../common/stored-content.ts'
+import * as stored from '../common/stored-content.ts'
 import type { Sql } from './database/database.ts'
 
 /* Reads pages and chunks. */
 
-type SelectedChunk = HashedChunkColumns<Uint8Array> & ChunkOrigin & Pick<Chunk, 'content'>
+type SelectedChunk = stored.HashedChunkColumns<Uint8Array> & stored.ChunkOrigin & Pick<Chunk, 'content'>
 
 interface TextColumns extends Omit<PageText, 'sections' | 'chunks'> {
   readonly sections: string
@@ -44,8 +31,8 @@ export async function readLinks(sql: Sql, source: number, key: string): Promise<
 }
 
 export async function readPage(sql: Sql, source: number, key: string): Promise<StoredPage | undefined> {
-  const found = await sql.get<PageColumns>(`${SELECT_PAGES} WHERE ${IS_ROW}`, [source, key])
-  return found && toStoredPage(found)
+  const found = await sql.get<stored.PageColumns>(`${stored.SELECT_PAGES} WHERE ${IS_ROW}`, [source, key])
+  return found && stored.toStoredPage(found)
 }
 
 /** A page with the positions of its chunks. */
@@ -61,12 +48,12 @@ export async function readPageText(sql: Sql, source: number, key: string): Promi
   )
   if (found === undefined) return undefined
   const { spans, sections, ...text } = found
-  return { ...text, sections: JSON.parse(sections) as Section[], chunks: toSpans(spans.map(toSpanColumns)) }
+  return { ...text, sections: JSON.parse(sections) as Section[], chunks: stored.toSpans(spans.map(toSpanColumns)) }
 }
 
 type SpanRow = readonly [id: string, startLine: number, endLine: number, headingPath: string, symbol: string | null]
 
-function toSpanColumns([id, startLine, endLine, headingPath, symbol]: SpanRow): SpanColumns {
+function toSpanColumns([id, startLine, endLine, headingPath, symbol]: SpanRow): stored.SpanColumns {
   return { id: unpackHash(Buffer.from(id, 'hex')), startLine, endLine, headingPath, symbol }
 }
 
@@ -114,20 +101,20 @@ export async function findPages(sql: Sql, source: number, text: string): Promise
 /** All pages of a source, in the order of keys. */
 export function listPages(sql: Sql, source: number): AsyncIterable<StoredPage> {
   return listByKey(async (after) => {
-    const found = await sql.all<PageColumns>(
-      `${SELECT_PAGES} WHERE l.source = $1 AND left(l.key, 512) >= left($2, 512) AND l.key > $2 AND l.page_hash IS NOT NULL
+    const found = await sql.all<stored.PageColumns>(
+      `${stored.SELECT_PAGES} WHERE l.source = $1 AND left(l.key, 512) >= left($2, 512) AND l.key > $2 AND l.page_hash IS NOT NULL
        ORDER BY left(l.key, 512), l.key LIMIT $3`,
       [source, after, PAGES_AT_ONCE],
     )
-    return found.map(toStoredPage)
+    return found.map(stored.toStoredPage)
   })
 }
 
 /** The chunk with this id or id prefix; undefined when there is none, or more than one. */
 export async function readChunk(sql: Sql, source: number, chunkId: string): Promise<StoredChunk | undefined> {
-  const [from, to] = (parseIdPrefix(chunkId) ?? [chunkId, chunkId]).map(packHash)
+  const [from, to] = (stored.parseIdPrefix(chunkId) ?? [chunkId, chunkId]).map(packHash)
   const found = await sql.all<SelectedChunk>(
-    `SELECT DISTINCT ON (c.chunk_id) ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}, c.content
+    `SELECT DISTINCT ON (c.chunk_id) ${stored.ORIGIN_COLUMNS}, ${stored.CHUNK_COLUMNS}, c.content
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      WHERE c.source = $1 AND c.chunk_id BETWEEN $2 AND $3 ORDER BY c.chunk_id, left(l.key, 512), l.key LIMIT 2`,
     [source, from, to],
@@ -140,7 +127,7 @@ export async function readChunk(sql: Sql, source: number, chunkId: string): Prom
 export async function readChunksAt(sql: Sql, numbers: readonly number[]): Promise<(StoredChunk | undefined)[]> {
   if (numbers.length === 0) return []
   const found = await sql.all<SelectedChunk & { number: number }>(
-    `SELECT c.id AS number, ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}, c.content
+    `SELECT c.id AS number, ${stored.ORIGIN_COLUMNS}, ${stored.CHUNK_COLUMNS}, c.content
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      WHERE c.id = ANY ($1::bigint[])`,
     [numbers],
@@ -150,7 +137,7 @@ export async function readChunksAt(sql: Sql, numbers: readonly number[]): Promis
 }
 
 function toChunk({ sourceId, url, title, content, ...columns }: SelectedChunk): StoredChunk {
-  return toStoredChunk(unpackChunk(columns, unpackHash), { sourceId, url, title }, () => content)
+  return stored.toStoredChunk(stored.unpackChunk(columns, unpackHash), { sourceId, url, title }, () => content)
 }
 
 export async function countContent(sql: Sql, source: number): Promise<{ pages: number; chunks: number }> {

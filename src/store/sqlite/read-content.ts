@@ -4,20 +4,7 @@ import type { PageExcerpt, PageText, StoredChunk, StoredPage, StoreMatch } from 
 import { listByKey } from '../common/batches.ts'
 import { parseStored } from '../common/damage.ts'
 import { LruCache } from '../common/lru-cache.ts'
-import {
-  CHUNK_COLUMNS,
-  type ChunkColumns,
-  type ChunkOrigin,
-  type HashedChunkColumns,
-  LazyChunk,
-  ORIGIN_COLUMNS,
-  type PageColumns,
-  parseIdPrefix,
-  SELECT_PAGES,
-  toStoredChunk,
-  toStoredPage,
-  unpackChunk,
-} from '../common/stored-content.ts'
+import * as stored from '../common/stored-content.ts'
 import type { Database } from './database/database.ts'
 import { packHash, type StoredHash, unpackHash } from './database/hash.ts'
 import type { Layouts } from './database/layouts.ts'
@@ -57,7 +44,7 @@ interface TextColumns extends Omit<PageText, 'markdown' | 'sections' | 'chunks'>
   readonly count: number
 }
 
-type HashedColumns = HashedChunkColumns<StoredHash>
+type HashedColumns = stored.HashedChunkColumns<StoredHash>
 
 /** Size of the layout cache in characters; parsed layouts take about five times as much memory. */
 const LAYOUT_CACHE_CHARS = 2 ** 18
@@ -77,9 +64,11 @@ export function createContentReader(
     )
     .pluck()
 
-  const selectPage = db.prepare<[number, string], PageColumns>(`${SELECT_PAGES} WHERE l.source = ? AND l.key = ?`)
-  const selectPages = db.prepare<[number, string, number], PageColumns>(
-    `${SELECT_PAGES} WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
+  const selectPage = db.prepare<[number, string], stored.PageColumns>(
+    `${stored.SELECT_PAGES} WHERE l.source = ? AND l.key = ?`,
+  )
+  const selectPages = db.prepare<[number, string, number], stored.PageColumns>(
+    `${stored.SELECT_PAGES} WHERE l.source = ? AND l.key > ? AND l.page_hash IS NOT NULL ORDER BY l.key LIMIT ?`,
   )
 
   const selectKeysWithText = db
@@ -98,10 +87,10 @@ export function createContentReader(
     readLinks: (source, key) => parseStored<string[]>(selectLinks.get(source, key) ?? '[]'),
     readPage: (source, key) => {
       const found = selectPage.get(source, key)
-      return found === undefined ? undefined : toStoredPage(found)
+      return found === undefined ? undefined : stored.toStoredPage(found)
     },
     find: (source, text) => selectKeysWithText.all(source, text),
-    listPages: (source) => listByKey((after) => selectPages.all(source, after, PAGES_AT_ONCE).map(toStoredPage)),
+    listPages: (source) => listByKey((after) => selectPages.all(source, after, PAGES_AT_ONCE).map(stored.toStoredPage)),
     ...createTextReader(db, layouts),
     ...createChunkReader(db, readFacts),
     count: (source) => ({ pages: countPages.get(source) ?? 0, chunks: countChunks.get(source) ?? 0 }),
@@ -186,8 +175,8 @@ function createChunkReader(
   const selectNumber = db
     .prepare<[number, StoredHash], number | null>('SELECT min(id) FROM chunks WHERE source = ? AND chunk_id = ?')
     .pluck()
-  const selectChunk = db.prepare<[number, StoredHash], HashedColumns & ChunkOrigin & Pick<Chunk, 'content'>>(
-    `SELECT ${ORIGIN_COLUMNS}, ${CHUNK_COLUMNS}, c.content
+  const selectChunk = db.prepare<[number, StoredHash], HashedColumns & stored.ChunkOrigin & Pick<Chunk, 'content'>>(
+    `SELECT ${stored.ORIGIN_COLUMNS}, ${stored.CHUNK_COLUMNS}, c.content
      FROM chunks c JOIN ledger l ON l.id = c.page JOIN pages p ON p.id = c.page JOIN sources s ON s.id = c.source
      WHERE c.source = ? AND c.chunk_id = ? ORDER BY l.key LIMIT 1`,
   )
@@ -196,11 +185,13 @@ function createChunkReader(
       'SELECT DISTINCT chunk_id FROM chunks WHERE source = ? AND chunk_id BETWEEN ? AND ? LIMIT 2',
     )
     .pluck()
-  const selectColumnsAt = db.prepare<[number], HashedColumns>(`SELECT ${CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`)
+  const selectColumnsAt = db.prepare<[number], HashedColumns>(
+    `SELECT ${stored.CHUNK_COLUMNS} FROM chunks c WHERE c.id = ?`,
+  )
   const selectContentAt = db.prepare<[number], string>('SELECT content FROM chunks WHERE id = ?').pluck()
-  const readColumns = (number: number): ChunkColumns | undefined => {
+  const readColumns = (number: number): stored.ChunkColumns | undefined => {
     const found = selectColumnsAt.get(number)
-    return found && unpackChunk(found, unpackHash)
+    return found && stored.unpackChunk(found, unpackHash)
   }
 
   return {
@@ -210,7 +201,7 @@ function createChunkReader(
       const found = id === undefined ? undefined : selectChunk.get(source, id)
       if (found === undefined) return undefined
       const { sourceId, url, title, content, ...columns } = found
-      return toStoredChunk(unpackChunk(columns, unpackHash), { sourceId, url, title }, () => content)
+      return stored.toStoredChunk(stored.unpackChunk(columns, unpackHash), { sourceId, url, title }, () => content)
     },
     readMatches: (matches, isUnchanged) => {
       const facts = readFacts(matches.map(({ page }) => page))
@@ -221,7 +212,7 @@ function createChunkReader(
         const page = facts[i]
         if (page === undefined || existing?.has(number) === false) return undefined
         const { sourceId, url, title, key } = page
-        const chunk = new LazyChunk(
+        const chunk = new stored.LazyChunk(
           key,
           () => readColumns(number),
           () => selectContentAt.get(number),
@@ -237,7 +228,7 @@ function findChunkId(
   chunkId: string,
   select: (from: Uint8Array, to: Uint8Array) => StoredHash[],
 ): StoredHash | undefined {
-  const range = parseIdPrefix(chunkId)
+  const range = stored.parseIdPrefix(chunkId)
   if (range === undefined) return packHash(chunkId)
   const [from, to] = range
   const found = select(Buffer.from(from, 'hex'), Buffer.from(to, 'hex'))

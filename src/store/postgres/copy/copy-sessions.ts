@@ -7,19 +7,7 @@ import type {
   CopySessionRequest,
   CopySessions,
 } from '../../../library/ports/library-copy.ts'
-import {
-  type CopySessionColumns,
-  DELETE_EMPTY_VECTOR_SPACE,
-  extendPlan,
-  includesPlaces,
-  OWN_HISTORY_TABLES,
-  PLACE_TABLES,
-  planNumbers,
-  refuseUnfinishedCopy,
-  SELECT_COPY_SESSIONS,
-  tableName,
-  toCopySession,
-} from '../../common/copy-plan.ts'
+import * as plans from '../../common/copy-plan.ts'
 import type { Database, Sql } from '../database/database.ts'
 import { lockNumbers, readHighestNumbers, reserveNumbers } from '../database/row-numbers.ts'
 import { writeRows } from './copied-rows.ts'
@@ -30,14 +18,14 @@ export function createCopySessions(db: Database, clear: () => Promise<void>): Co
   return {
     find: (origin) => findCopySession(db, origin),
     listOpen: async () =>
-      (await db.all<CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`)).map(
-        toCopySession,
-      ),
+      (
+        await db.all<plans.CopySessionColumns>(`${plans.SELECT_COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`)
+      ).map(plans.toCopySession),
     begin: (request) =>
       db.transaction(async (sql) => {
         await lockNumbers(sql)
-        refuseUnfinishedCopy(await findCopySession(sql, request.origin), db.location)
-        const plan = planNumbers(request, await readHighestNumbers(sql))
+        plans.refuseUnfinishedCopy(await findCopySession(sql, request.origin), db.location)
+        const plan = plans.planNumbers(request, await readHighestNumbers(sql))
         await insertCopySession(sql, request, plan)
         await reserveForCopy(sql, request, plan)
         return requireCopySession(sql, request.origin)
@@ -55,7 +43,7 @@ export function createCopySessions(db: Database, clear: () => Promise<void>): Co
         await sql.run('DELETE FROM arrivals WHERE origin = $1', [origin])
       })
       await clear()
-      await db.run(DELETE_EMPTY_VECTOR_SPACE)
+      await db.run(plans.DELETE_EMPTY_VECTOR_SPACE)
     },
     write: (claim, table, changes) => withCopyLease(db, claim, (sql) => writeRows(sql, table, changes)),
     touch: (claim) => withCopyLease(db, claim, async () => undefined),
@@ -65,7 +53,7 @@ export function createCopySessions(db: Database, clear: () => Promise<void>): Co
         await sql.run('UPDATE arrivals SET ended_at = $1 WHERE origin = $2', [claim.now, claim.origin])
       })
       // After a bulk insert the planner still takes the tables for empty and would scan them, so statistics are updated.
-      if (isHeld) await db.run(`ANALYZE ${[...new Set(COPY_TABLES.map(tableName))].join(', ')}`)
+      if (isHeld) await db.run(`ANALYZE ${[...new Set(COPY_TABLES.map(plans.tableName))].join(', ')}`)
       return isHeld
     },
   }
@@ -75,7 +63,7 @@ async function resumeCopySession(sql: Sql, request: CopySessionRequest): Promise
   const { origin, location, highest, holder, now, sources } = request
   await lockNumbers(sql)
   const before = (await requireCopySession(sql, origin)).plan
-  const plan = extendPlan({ ...before, place: location }, highest, await readHighestNumbers(sql))
+  const plan = plans.extendPlan({ ...before, place: location }, highest, await readHighestNumbers(sql))
   if (plan === undefined) return undefined
   await sql.run('UPDATE arrivals SET plan = $1, holder = $2, touched_at = $3 WHERE origin = $4', [
     JSON.stringify(plan),
@@ -111,8 +99,8 @@ function withCopyLease(
 }
 
 async function findCopySession(sql: Sql, origin: string): Promise<CopySession | undefined> {
-  const found = await sql.get<CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE origin = $1`, [origin])
-  return found && toCopySession(found)
+  const found = await sql.get<plans.CopySessionColumns>(`${plans.SELECT_COPY_SESSIONS} WHERE origin = $1`, [origin])
+  return found && plans.toCopySession(found)
 }
 
 async function requireCopySession(sql: Sql, origin: string): Promise<CopySession> {
@@ -131,12 +119,12 @@ async function insertCopySession(sql: Sql, { origin, holder, now }: CopySessionR
 
 /** Deletes the rows of a copy session that belong to no source: job events, and incomplete places. */
 async function deleteCopiedRows(sql: Sql, plan: CopyPlan): Promise<void> {
-  for (const { name, idColumn } of OWN_HISTORY_TABLES) {
+  for (const { name, idColumn } of plans.OWN_HISTORY_TABLES) {
     const after = plan.offsets[name] ?? 0
     const upTo = after + (plan.kept[name] ?? 0)
     await sql.run(`DELETE FROM ${name} WHERE ${idColumn} > $1 AND ${idColumn} <= $2`, [after, upTo])
   }
   const isUnfinished = (await sql.get(`SELECT 1 FROM gazetteer_state WHERE revision = ''`)) !== undefined
-  if (!includesPlaces(plan) || !isUnfinished) return
-  for (const table of PLACE_TABLES) await sql.run(`DELETE FROM ${table}`)
+  if (!plans.includesPlaces(plan) || !isUnfinished) return
+  for (const table of plans.PLACE_TABLES) await sql.run(`DELETE FROM ${table}`)
 }

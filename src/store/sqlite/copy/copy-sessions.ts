@@ -6,18 +6,7 @@ import type {
   CopySessionRequest,
   CopySessions,
 } from '../../../library/ports/library-copy.ts'
-import {
-  type CopySessionColumns,
-  DELETE_EMPTY_VECTOR_SPACE,
-  extendPlan,
-  includesPlaces,
-  OWN_HISTORY_TABLES,
-  PLACE_TABLES,
-  planNumbers,
-  refuseUnfinishedCopy,
-  SELECT_COPY_SESSIONS,
-  toCopySession,
-} from '../../common/copy-plan.ts'
+import * as plans from '../../common/copy-plan.ts'
 import type { Database, Write } from '../database/database.ts'
 import { createRowNumbers } from '../database/row-numbers.ts'
 import { type CopiedRowWriter, createCopiedRowWriter, type IndexUpdater } from './copied-rows.ts'
@@ -40,7 +29,7 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
   const sql = prepareSessions(db)
   const find = (origin: string) => {
     const found = sql.select.get(origin)
-    return found && toCopySession(found)
+    return found && plans.toCopySession(found)
   }
   const mustFind = (origin: string) => {
     const found = find(origin)
@@ -63,11 +52,11 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
 
   return {
     find: async (origin) => find(origin),
-    listOpen: async () => sql.selectOpen.all().map(toCopySession),
+    listOpen: async () => sql.selectOpen.all().map(plans.toCopySession),
     begin: (request) =>
       write(() => {
-        refuseUnfinishedCopy(find(request.origin), db.name)
-        const plan = planNumbers(request, numbers.readHighest())
+        plans.refuseUnfinishedCopy(find(request.origin), db.name)
+        const plan = plans.planNumbers(request, numbers.readHighest())
         sql.upsert.run(request.origin, JSON.stringify(plan), request.holder, request.now, request.now)
         reserveRows(request, plan)
         return mustFind(request.origin)
@@ -76,7 +65,7 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
       const { origin, location, highest, holder, now } = request
       const resumed = await write(() => {
         const before = mustFind(origin).plan
-        const plan = extendPlan({ ...before, place: location }, highest, numbers.readHighest())
+        const plan = plans.extendPlan({ ...before, place: location }, highest, numbers.readHighest())
         if (plan === undefined) return undefined
         sql.takeOver.run(JSON.stringify(plan), holder, now, origin)
         sources.drop(before, shiftRows(SOURCES_TABLE, request.sources, plan.offsets))
@@ -94,7 +83,7 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
         sql.forgetOne.run(origin)
       })
       await clear()
-      await write(() => db.prepare(DELETE_EMPTY_VECTOR_SPACE).run())
+      await write(() => db.prepare(plans.DELETE_EMPTY_VECTOR_SPACE).run())
     },
     write: (claim, table, changes) =>
       write(() => {
@@ -117,8 +106,10 @@ export function createCopySessions({ db, write, index, clear }: CopySessionParts
 /** The statements for copy sessions. */
 function prepareSessions(db: Database) {
   return {
-    select: db.prepare<[string], CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE origin = ?`),
-    selectOpen: db.prepare<[], CopySessionColumns>(`${SELECT_COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`),
+    select: db.prepare<[string], plans.CopySessionColumns>(`${plans.SELECT_COPY_SESSIONS} WHERE origin = ?`),
+    selectOpen: db.prepare<[], plans.CopySessionColumns>(
+      `${plans.SELECT_COPY_SESSIONS} WHERE ended_at IS NULL ORDER BY began_at`,
+    ),
     upsert: db.prepare<[string, string, string, number, number]>(
       `INSERT INTO arrivals (origin, plan, holder, began_at, touched_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
          plan = excluded.plan, holder = excluded.holder, began_at = excluded.began_at, touched_at = excluded.touched_at, ended_at = NULL`,
@@ -153,12 +144,12 @@ function writeHighestRows(rows: CopiedRowWriter, { last }: CopySessionRequest, {
 
 /** Deletes the rows of a copy session that belong to no source: job events, and incomplete places. */
 function deleteCopiedRows(db: Database, plan: CopyPlan): void {
-  for (const { name, idColumn } of OWN_HISTORY_TABLES) {
+  for (const { name, idColumn } of plans.OWN_HISTORY_TABLES) {
     const after = plan.offsets[name] ?? 0
     const remove = db.prepare<[number, number]>(`DELETE FROM ${name} WHERE ${idColumn} > ? AND ${idColumn} <= ?`)
     remove.run(after, after + (plan.kept[name] ?? 0))
   }
   const isUnfinished = db.prepare(`SELECT 1 FROM gazetteer_state WHERE revision = ''`).get() !== undefined
-  if (!includesPlaces(plan) || !isUnfinished) return
-  for (const table of PLACE_TABLES) db.prepare(`DELETE FROM ${table}`).run()
+  if (!plans.includesPlaces(plan) || !isUnfinished) return
+  for (const table of plans.PLACE_TABLES) db.prepare(`DELETE FROM ${table}`).run()
 }
