@@ -23,7 +23,7 @@ import type { CrawlAssignment } from '../processes/crawl-process.ts'
 import type { Config } from '../settings/settings.ts'
 import { findFailure } from './crawl-failure.ts'
 import { interruptible } from './interrupt.ts'
-import { addLibraryOptions, createHintFor, FETCH_SETTINGS, openConfiguredLibrary, withLibrary } from './library.ts'
+import { addLibraryOptions, createHintFor, openConfiguredLibrary, READ_SETTINGS, withLibrary } from './library.ts'
 import { configOf, oneOf, wholeNumber } from './options/options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf } from './options/planner-options.ts'
 import { addRenderOption, type RenderFlags } from './options/render-option.ts'
@@ -132,9 +132,7 @@ export function addJobOptions(command: Command): Command {
     .option('--allow-query-urls', 'keep tracking and display parameters in addresses')
   return addLibraryOptions(addPlannerOptions(addRenderOption(command, 'kept for later crawls')), [
     'maxAge',
-    ...FETCH_SETTINGS,
-    'maxFileBytes',
-    'maxArchiveBytes',
+    ...READ_SETTINGS,
   ])
 }
 

@@ -39,6 +39,9 @@ export const FETCH_SETTINGS: readonly SettingName[] = [
   'browser',
 ]
 
+/** Settings of the commands that read web sites, folders, repositories and packages. */
+export const READ_SETTINGS: readonly SettingName[] = [...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes']
+
 /** Adds the options of a command that uses a library, and flags for further settings. */
 export function addLibraryOptions(command: Command, settings: readonly SettingName[] = []): Command {
   return addSettings(addCommonOptions(command), ['library', ...settings])

@@ -3,7 +3,7 @@ import type { EffectiveConfig } from '../../config.ts'
 import { isPostgres } from '../../core/url/postgres-address.ts'
 import type { Config, SettingName } from '../../settings/settings.ts'
 import { interruptible } from '../interrupt.ts'
-import { addLibraryOptions, FETCH_SETTINGS, shownLibrary } from '../library.ts'
+import { addLibraryOptions, READ_SETTINGS, shownLibrary } from '../library.ts'
 import { type CommonFlags, configOf } from '../options/options.ts'
 import { SEARCH_SETTINGS } from '../options/search-settings.ts'
 import { type Colors, printableLine, type Streams, Terminal } from '../terminal.ts'
@@ -36,13 +36,7 @@ export function addServe(program: Command, streams: Streams): void {
       'after',
       '\nExamples:\n  $ pharos serve\n  $ pharos serve --port 8080 --max-crawls 4\n  $ pharos serve --host 0.0.0.0 --token-file token.txt',
     )
-  addLibraryOptions(command, [
-    ...SERVER_SETTINGS,
-    ...FETCH_SETTINGS,
-    'maxFileBytes',
-    'maxArchiveBytes',
-    ...SEARCH_SETTINGS,
-  ])
+  addLibraryOptions(command, [...SERVER_SETTINGS, ...READ_SETTINGS, ...SEARCH_SETTINGS])
   command.action(async (flags: ServeFlags) => {
     const config = configOf(command)
     // Log collectors read both streams, so stdout must be JSON too.

@@ -6,7 +6,7 @@ import type { Log } from '../../http/ports.ts'
 import type { SettingName } from '../../settings/settings.ts'
 import { AdvisedError } from '../advised-error.ts'
 import { interruptible } from '../interrupt.ts'
-import { addLibraryOptions, createHint, FETCH_SETTINGS, openConfiguredLibrary, shownLibrary } from '../library.ts'
+import { addLibraryOptions, createHint, openConfiguredLibrary, READ_SETTINGS, shownLibrary } from '../library.ts'
 import { type CommonFlags, configOf } from '../options/options.ts'
 import { retryUntilReachable } from '../retry-until-reachable.ts'
 import { countOf, printableLine, type Streams, Terminal } from '../terminal.ts'
@@ -35,13 +35,7 @@ export function addWorker(program: Command, streams: Streams): void {
       'after',
       '\nAny number of workers, on any number of machines, share the work of a library.\nEach job from `pharos serve` or --detach goes to one of them. If a worker dies,\nanother one continues its jobs. The settings of a worker decide what it may\nfetch, and how: give all workers the same settings.\n\nExamples:\n  $ pharos worker --library postgres://pharos@db/pharos\n  $ pharos worker --max-crawls 4 --drain-time 30s',
     )
-  addLibraryOptions(command, [
-    ...WORKER_SETTINGS,
-    ...FETCH_SETTINGS,
-    'maxFileBytes',
-    'maxArchiveBytes',
-    ...EMBED_SETTINGS,
-  ])
+  addLibraryOptions(command, [...WORKER_SETTINGS, ...READ_SETTINGS, ...EMBED_SETTINGS])
   command.action(async (flags: WorkerFlags) => {
     const config = configOf(command)
     refuseLibraryFile(config)

@@ -15,16 +15,16 @@ import { withdrawAfterFailure } from '../../library/crawl/withdraw-source.ts'
 import { setRefreshInterval } from '../../library/refresh/set-interval.ts'
 import { CRAWL_TYPES, type CrawlType, DEFAULT_SETTINGS, labelOf, treeSettings } from '../../library/source.ts'
 import { noteEvery } from '../crawl-targets.ts'
-import { addDetachOption, detachCrawl } from '../detach.ts'
+import { detachCrawl } from '../detach.ts'
 import { crawlInForeground, withCrawlContext } from '../foreground-crawl.ts'
-import { addLibraryOptions, FETCH_SETTINGS, type Hint, printableLabel } from '../library.ts'
+import { type Hint, printableLabel, READ_SETTINGS } from '../library.ts'
+import { addCrawlOptions } from '../options/crawl-options.ts'
 import { addEveryOption, type EveryFlags, everyBody } from '../options/every-option.ts'
 import { parseHeaders } from '../options/headers.ts'
 import { type CommonFlags, collectRepeated, oneOf } from '../options/options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from '../options/planner-options.ts'
 import { addRenderOption, type RenderFlags } from '../options/render-option.ts'
-import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf } from '../options/scope-options.ts'
-import { addEmbedOptions } from '../options/search-settings.ts'
+import { addScopeOptions, type ScopeFlags, scopeOf } from '../options/scope-options.ts'
 import { printableLine, type Streams } from '../terminal.ts'
 
 interface AddFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags, EveryFlags {
@@ -85,11 +85,7 @@ export function addAdd(program: Command, streams: Streams): void {
     'after',
     "\nExamples:\n  $ pharos add https://docs.example.com/guide/ --name guide\n  $ pharos add https://example.com/ --scope hostname --block '/blog/**'\n  $ pharos add http://localhost:8080/ --allow-private\n  $ pharos add ./docs --name handbook --version 2.1 --every 12h\n  $ pharos add https://github.com/owner/name/tree/main/docs\n  $ pharos add owner/name --ref v2.1.0 --path docs\n  $ pharos add npm:react@18.2.0\n  $ pharos add https://example.com/manual.tar.gz",
   )
-  addLibraryOptions(addEmbedOptions(addDetachOption(addHeaderOption(addPlannerOptions(command)))), [
-    ...FETCH_SETTINGS,
-    'maxFileBytes',
-    'maxArchiveBytes',
-  ])
+  addCrawlOptions(addPlannerOptions(command), READ_SETTINGS)
   command.action((typed: string, flags: AddFlags) => runAdd(command, streams, typed, flags))
 }
 

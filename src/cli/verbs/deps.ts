@@ -26,7 +26,7 @@ import { findRegistry } from '../../library/sources/package-origin.ts'
 import { openProjectReader } from '../../project/open-project.ts'
 import { ChecksFailedError } from '../checks-failed-error.ts'
 import { type CrawlContext, withCrawlContext } from '../foreground-crawl.ts'
-import { addLibraryOptions, FETCH_SETTINGS, printableLabel, projectSettingsOf } from '../library.ts'
+import { addLibraryOptions, printableLabel, projectSettingsOf, READ_SETTINGS } from '../library.ts'
 import { type CommonFlags, collectList, configOf } from '../options/options.ts'
 import { countOf, printableLine, type Streams, type Terminal } from '../terminal.ts'
 import { alignColumns } from '../text/columns.ts'
@@ -56,7 +56,7 @@ export function addDeps(program: Command, streams: Streams): void {
       'after',
       '\nExamples:\n  $ pharos deps\n  $ pharos deps ./app --add --dev\n  $ pharos deps --sync\n  $ pharos deps --prune --yes',
     )
-  addLibraryOptions(command, [...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes'])
+  addLibraryOptions(command, READ_SETTINGS)
   command.action((folder: string | undefined, flags: DepsFlags) => {
     checkFlags(flags)
     const path = resolve(folder ?? '.')

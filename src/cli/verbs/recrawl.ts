@@ -3,16 +3,15 @@ import { CHUNK_PROFILES, type ChunkProfile } from '../../core/chunk/profiles.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { CRAWL_TYPES, type CrawlType } from '../../library/source.ts'
 import { addTargets, checkTargets, crawlTargets, type TargetFlags } from '../crawl-targets.ts'
-import { addDetachOption, detachCrawl } from '../detach.ts'
+import { detachCrawl } from '../detach.ts'
 import { withCrawlContext } from '../foreground-crawl.ts'
-import { addLibraryOptions, FETCH_SETTINGS } from '../library.ts'
+import { addCrawlOptions } from '../options/crawl-options.ts'
 import { addEveryOption, everyBody } from '../options/every-option.ts'
 import { parseHeaders } from '../options/headers.ts'
 import { type CommonFlags, oneOf } from '../options/options.ts'
 import { addPlannerOptions, type PlannerFlags, plannerOf, refuseStrayFlags } from '../options/planner-options.ts'
 import { addRenderOption, type RenderFlags } from '../options/render-option.ts'
-import { addHeaderOption, addScopeOptions, type ScopeFlags, scopeOf } from '../options/scope-options.ts'
-import { addEmbedOptions } from '../options/search-settings.ts'
+import { addScopeOptions, type ScopeFlags, scopeOf } from '../options/scope-options.ts'
 import type { Streams } from '../terminal.ts'
 
 interface RecrawlFlags extends CommonFlags, ScopeFlags, PlannerFlags, RenderFlags, TargetFlags {
@@ -46,12 +45,7 @@ export function addRecrawl(program: Command, streams: Streams): void {
       'after',
       '\nScope options apply to this run only. An interrupted crawl is resumed.\n\nExamples:\n  $ pharos recrawl guide\n  $ pharos recrawl guide --full --accept-loss\n  $ pharos recrawl guide --render auto\n  $ pharos recrawl guide --every 1d\n  $ pharos recrawl --all',
     )
-  addLibraryOptions(addEmbedOptions(addDetachOption(addHeaderOption(addPlannerOptions(command)))), [
-    'maxAge',
-    ...FETCH_SETTINGS,
-    'maxFileBytes',
-    'maxArchiveBytes',
-  ])
+  addCrawlOptions(addPlannerOptions(command))
   command.action((source: string | undefined, flags: RecrawlFlags) => {
     checkTargets(source, flags, false)
     const { full = false, acceptLoss = false } = flags

@@ -1,15 +1,13 @@
 import type { Command } from 'commander'
 import { PharosError } from '../../core/errors.ts'
 import { addTargets, checkTargets, crawlDue, crawlTargets, type TargetFlags } from '../crawl-targets.ts'
-import { addDetachOption, detachCrawl } from '../detach.ts'
+import { detachCrawl } from '../detach.ts'
 import { withCrawlContext } from '../foreground-crawl.ts'
-import { addLibraryOptions, FETCH_SETTINGS } from '../library.ts'
+import { addCrawlOptions } from '../options/crawl-options.ts'
 import { addEveryOption, everyBody } from '../options/every-option.ts'
 import { parseHeaders } from '../options/headers.ts'
 import type { CommonFlags } from '../options/options.ts'
 import { addRenderOption, type RenderFlags, renderOf } from '../options/render-option.ts'
-import { addHeaderOption } from '../options/scope-options.ts'
-import { addEmbedOptions } from '../options/search-settings.ts'
 import type { Streams } from '../terminal.ts'
 
 interface RefreshFlags extends CommonFlags, RenderFlags, TargetFlags {
@@ -31,10 +29,7 @@ export function addRefresh(program: Command, streams: Streams): void {
       '\nExamples:\n  $ pharos refresh guide --max-age 1h\n  $ pharos refresh --all\n  $ pharos refresh --due',
     )
   addEveryOption(command, 'never turns that off, without a crawl')
-  addLibraryOptions(
-    addEmbedOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs')))),
-    ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes'],
-  )
+  addCrawlOptions(addRenderOption(command, 'kept for later runs'))
   command.action((source: string | undefined, flags: RefreshFlags) => {
     checkTargets(source, flags, true)
     if (flags.due === true) {

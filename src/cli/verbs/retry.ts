@@ -1,12 +1,10 @@
 import type { Command } from 'commander'
-import { addDetachOption, detachCrawl } from '../detach.ts'
+import { detachCrawl } from '../detach.ts'
 import { crawlExisting, withCrawlContext } from '../foreground-crawl.ts'
-import { addLibraryOptions, FETCH_SETTINGS } from '../library.ts'
+import { addCrawlOptions } from '../options/crawl-options.ts'
 import { parseHeaders } from '../options/headers.ts'
 import type { CommonFlags } from '../options/options.ts'
 import { addRenderOption, type RenderFlags, renderOf } from '../options/render-option.ts'
-import { addHeaderOption } from '../options/scope-options.ts'
-import { addEmbedOptions } from '../options/search-settings.ts'
 import type { Streams } from '../terminal.ts'
 
 interface RetryFlags extends CommonFlags, RenderFlags {
@@ -23,10 +21,7 @@ export function addRetry(program: Command, streams: Streams): void {
     .argument('<source>', 'name, name@version, id, start URL or path of the source')
     .option('--accept-loss', 'drop pages that are gone, however many they are')
     .addHelpText('after', '\nExample:\n  $ pharos retry guide')
-  addLibraryOptions(
-    addEmbedOptions(addDetachOption(addHeaderOption(addRenderOption(command, 'kept for later runs')))),
-    ['maxAge', ...FETCH_SETTINGS, 'maxFileBytes', 'maxArchiveBytes'],
-  )
+  addCrawlOptions(addRenderOption(command, 'kept for later runs'))
   command.action((source: string, flags: RetryFlags) => {
     const { acceptLoss = false } = flags
     if (flags.detach === true) {

@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts'
 import { createComparable, isNearDuplicate } from '../retrieval/near-duplicates.ts'
 import type { Change, ComparedPage } from './change.ts'
 import { diffLines, writeLineDiff } from './line-diff.ts'
@@ -68,14 +69,8 @@ function matchSections(
   let removed = [...oldSections]
   let added = [...newSections]
   const matchBy = (nameOf: (section: Keyed) => string) => {
-    const byName = new Map<string, Keyed[]>()
-    for (const section of added) {
-      const name = nameOf(section)
-      if (name === '') continue
-      const list = byName.get(name)
-      if (list === undefined) byName.set(name, [section])
-      else list.push(section)
-    }
+    const byName = groupBy(added, nameOf)
+    byName.delete('')
     const taken = new Set<Keyed>()
     removed = removed.filter((old) => {
       const found = byName.get(nameOf(old))?.shift()

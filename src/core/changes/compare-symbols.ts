@@ -1,4 +1,5 @@
 import { escapeRegExp } from '../escape-reg-exp.ts'
+import { groupBy } from '../group-by.ts'
 import { compareUtf8 } from '../text/order.ts'
 import type { Change } from './change.ts'
 import { isInternal } from './internal-symbols.ts'
@@ -334,12 +335,7 @@ function findRenames(
 ): Map<ComparedSymbol, ComparedSymbol> {
   const renames = new Map<ComparedSymbol, ComparedSymbol>()
   const taken = new Set<ComparedSymbol>()
-  const addedByOwner = new Map<string | null, ComparedSymbol[]>()
-  for (const one of added) {
-    const group = addedByOwner.get(one.owner)
-    if (group === undefined) addedByOwner.set(one.owner, [one])
-    else group.push(one)
-  }
+  const addedByOwner = groupBy(added, ({ owner }) => owner)
   const oldMembers = membersByOwner(oldSymbols)
   const newMembers = membersByOwner(newSymbols)
   for (const isMatch of [hasSameText, createSignatureCheck(), hasSameMembers]) {

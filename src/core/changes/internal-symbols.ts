@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts'
 import type { ComparedSymbol } from './read-symbols.ts'
 import { parentsIn } from './signature.ts'
 
@@ -29,7 +30,7 @@ export function inlineInternal(symbols: ReadonlyMap<string, ComparedSymbol>): Re
     [...symbols.values()].filter((one) => one.owner === null && isInternal(one)).map((one) => one.name),
   )
   if (internal.size === 0) return symbols
-  const members = groupMembers(symbols)
+  const members = groupBy(symbols.values(), ({ owner }) => owner)
   const parentsOf = (name: string): string[] => {
     const parents = parentsIn(symbols.get(name)?.signature ?? '')
     return [...new Set(parents)].filter((parent) => parent !== name && internal.has(parent))
@@ -56,15 +57,4 @@ export function inlineInternal(symbols: ReadonlyMap<string, ComparedSymbol>): Re
     }
   }
   return result
-}
-
-function groupMembers(symbols: ReadonlyMap<string, ComparedSymbol>): Map<string, ComparedSymbol[]> {
-  const groups = new Map<string, ComparedSymbol[]>()
-  for (const symbol of symbols.values()) {
-    if (symbol.owner === null) continue
-    const group = groups.get(symbol.owner)
-    if (group === undefined) groups.set(symbol.owner, [symbol])
-    else group.push(symbol)
-  }
-  return groups
 }

@@ -1,24 +1,29 @@
 /** A signature without the members in braces. Whether a type is an interface or an alias makes no difference to its users. */
 export function withoutMembers(signature: string): string {
-  return withoutBraces(signature)
+  return withoutBody(signature)
     .replace(/^(?:interface|type) /, '')
     .replace(/ ?[=&] ?/g, ' ')
     .trim()
 }
 
-function withoutBraces(signature: string): string {
+function withoutBody(signature: string): string {
+  // A signature that is too long is cut within its braces.
+  return withoutBraces(signature).replace(/\{.*$/, '')
+}
+
+/** A text without its parts in braces. */
+export function withoutBraces(signature: string): string {
   let plain = signature
   for (let before = ''; before !== plain; ) {
     before = plain
     plain = plain.replace(/\{[^{}]*\}/g, '')
   }
-  // A signature that is too long is cut within its braces.
-  return plain.replace(/\{.*$/, '')
+  return plain
 }
 
 /** The types that a declaration extends, implements or is made of. Its type parameters and its own members do not count. */
 export function parentsIn(signature: string): string[] {
-  const plain = withoutBraces(signature)
+  const plain = withoutBody(signature)
   return plain.split(/ (?=(?:const|class|interface|function|namespace|type|var|let) )/).flatMap((declaration) => {
     const [, isAlias, rest = ''] = /\b(?:(type)|class|interface) [\w$]+(.*)$/.exec(declaration) ?? []
     const own = rest.startsWith('<') ? rest.slice(endOfTypes(rest)) : rest

@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts'
 import type { SyntaxNode } from './syntax-tree.ts'
 import { type Bindings, NO_BINDINGS, NOTHING, type Type } from './types.ts'
 
@@ -45,8 +46,6 @@ export function withThis(bindings: Bindings, self: Type): Bindings {
 
 const known = new WeakMap<Bindings, WeakMap<Type, LateBindings>>()
 
-type Instance = Type & { readonly kind: 'instance' }
-
 /** One of several types. Chains of calls would multiply the parts, so each type is one part, whatever its arguments are. */
 export function unionOf(types: readonly Type[]): Type {
   const parts = new Set(types.flatMap((type) => (type.kind === 'union' ? type.parts : [type])))
@@ -59,14 +58,8 @@ export function unionOf(types: readonly Type[]): Type {
 
 /** Replaces `A<B> | A<C>` by `A<B | C>`, which has at least the same members. */
 function mergeInstances(parts: Set<Type>): void {
-  const groups = new Map<unknown, Instance[]>()
-  for (const part of parts) {
-    if (part.kind !== 'instance') continue
-    const [first] = part.declarations
-    const group = groups.get(first)
-    if (group === undefined) groups.set(first, [part])
-    else group.push(part)
-  }
+  const instances = [...parts].filter((part) => part.kind === 'instance')
+  const groups = groupBy(instances, ({ declarations }) => declarations[0])
   for (const [first, ...others] of groups.values()) {
     if (first === undefined || others.length === 0) continue
     for (const one of [first, ...others]) parts.delete(one)

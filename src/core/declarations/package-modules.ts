@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts'
 import { isJsonObject } from '../json/is-json-object.ts'
 import { tryParseJson } from '../json/try-parse-json.ts'
 import { folderOf, resolvePath } from '../text/path.ts'
@@ -319,12 +320,7 @@ export class PackageExports {
   #declarationsOf(module: ModuleText): ReadonlyMap<string, readonly Declaration[]> {
     const known = this.#byName.get(module)
     if (known !== undefined) return known
-    const byName = new Map<string, Declaration[]>()
-    for (const declaration of module.declarations) {
-      const group = byName.get(declaration.name)
-      if (group === undefined) byName.set(declaration.name, [declaration])
-      else group.push(declaration)
-    }
+    const byName = groupBy(module.declarations, ({ name }) => name)
     this.#byName.set(module, byName)
     return byName
   }

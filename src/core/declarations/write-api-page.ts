@@ -1,4 +1,6 @@
+import { withoutBraces } from '../changes/signature.ts'
 import { fenceFor, writeCodeSpan } from '../extract/write/escape.ts'
+import { groupBy } from '../group-by.ts'
 import type { Declaration, Parameter } from './declaration.ts'
 import { writeDoc } from './doc-comment.ts'
 import type { ExportedName, PackageExports, PackageModule } from './package-modules.ts'
@@ -167,15 +169,6 @@ function listParents(declaration: Declaration): string[] {
   return [...made, ...taken].flatMap((text) => withoutBraces(text).match(/(?<![\w$.'"])[A-Z][\w$]*(?![\w$.'"])/g) ?? [])
 }
 
-function withoutBraces(text: string): string {
-  let plain = text
-  for (let before = ''; before !== plain; ) {
-    before = plain
-    plain = plain.replace(/\{[^{}]*\}/g, '')
-  }
-  return plain
-}
-
 /** Whether two names stand for the same. */
 function isSame(a: ExportedName, b: ExportedName): boolean {
   if (a.inner !== null || b.inner !== null) return a.inner === b.inner
@@ -227,13 +220,7 @@ const MAX_LISTED_DOC_CHARS = 400
 
 /** Methods, and members with a longer text, get a heading; the others share a list. */
 function writeMembers(name: string, members: readonly Declaration[]): string[] {
-  const groups = new Map<string, Declaration[]>()
-  for (const member of members) {
-    const key = `${member.name} ${member.name === '' ? member.kind : ''}`
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [member])
-    else group.push(member)
-  }
+  const groups = groupBy(members, (member) => `${member.name} ${member.name === '' ? member.kind : ''}`)
   const listed: string[] = []
   const headed: string[] = []
   for (const group of groups.values()) {

@@ -4,7 +4,7 @@ import { folderOf } from '../text/path.ts'
 import { fileRecord } from './index-json.ts'
 import { chunkLabel, fileLabel } from './label.ts'
 import type { Pack } from './pack.ts'
-import { createTables, groupByFile, sumTokens } from './tables.ts'
+import { createTables, groupByFile, sumTokens, type Tables } from './tables.ts'
 
 /** First field of `manifest.llm.tsv`. A folder whose file of that name starts with this text is a pack. */
 export const TSV_MAGIC = 'llmx_manifest_llm_tsv'
@@ -47,94 +47,46 @@ function* tsvRows(pack: Pack): Generator<readonly (string | number)[]> {
   }
 }
 
-const FULL_COLUMNS = [
-  'ref',
-  'id',
-  'slug',
-  'path_i',
-  'kind_i',
-  'start_line',
-  'end_line',
-  'token_estimate',
-  'content_sha256',
-  'heading_path',
-  'symbol',
-  'address',
-  'asset_path',
+/** A manifest with a row for each chunk. */
+type RowManifest = 'full' | 'min'
+
+/** The columns after the ref, in order: the name, which manifest has it, and its value. */
+const COLUMNS: readonly (readonly [string, RowManifest | 'both', (chunk: Chunk, tables: Tables) => unknown])[] = [
+  ['id', 'full', ({ id }) => id],
+  ['slug', 'full', ({ slug }) => slug],
+  ['path_i', 'both', ({ path }, tables) => tables.pathIndex(path)],
+  ['kind_i', 'both', ({ kind }, tables) => tables.kindIndex(kind)],
+  ['start_line', 'both', ({ startLine }) => startLine],
+  ['end_line', 'both', ({ endLine }) => endLine],
+  ['token_estimate', 'both', ({ tokenEstimate }) => tokenEstimate],
+  ['content_sha256', 'full', ({ contentHash }) => contentHash],
+  ['heading_path', 'full', ({ headingPath }) => headingPath],
+  ['heading_last', 'min', ({ headingPath }) => headingPath.at(-1) ?? null],
+  ['symbol', 'both', ({ symbol }) => symbol],
+  ['address', 'both', ({ address }) => address],
+  ['asset_path', 'full', ({ assetPath }) => assetPath],
 ]
 
 /** Writes `manifest.json` row by row: all provenance and hashes, with an array instead of an object for each chunk. */
-export function* writeManifestJson(pack: Pack): Generator<string> {
-  const tables = createTables(pack)
-  const head = {
-    format_version: 2,
-    index_id: pack.indexId,
-    files: pack.files.map(fileRecord),
-    paths: tables.paths,
-    kinds: tables.kinds,
-    chunk_columns: FULL_COLUMNS,
-  }
-  yield* writeRows(head, pack, (chunk, ref) => [
-    ref,
-    chunk.id,
-    chunk.slug,
-    tables.pathIndex(chunk.path),
-    tables.kindIndex(chunk.kind),
-    chunk.startLine,
-    chunk.endLine,
-    chunk.tokenEstimate,
-    chunk.contentHash,
-    chunk.headingPath,
-    chunk.symbol,
-    chunk.address,
-    chunk.assetPath,
-  ])
+export function writeManifestJson(pack: Pack): Generator<string> {
+  return writeRows({ format_version: 2, index_id: pack.indexId, files: pack.files.map(fileRecord) }, pack, 'full')
 }
-
-const MIN_COLUMNS = [
-  'ref',
-  'path_i',
-  'kind_i',
-  'start_line',
-  'end_line',
-  'token_estimate',
-  'heading_last',
-  'symbol',
-  'address',
-]
 
 /** Writes `manifest.min.json`: like `manifest.json`, without files, ids and hashes, and with the last heading only. */
-export function* writeManifestMinJson(pack: Pack): Generator<string> {
-  const tables = createTables(pack)
-  const head = {
-    format_version: COMPACT_VERSION,
-    index_id: pack.indexId,
-    paths: tables.paths,
-    kinds: tables.kinds,
-    chunk_columns: MIN_COLUMNS,
-  }
-  yield* writeRows(head, pack, (chunk, ref) => [
-    ref,
-    tables.pathIndex(chunk.path),
-    tables.kindIndex(chunk.kind),
-    chunk.startLine,
-    chunk.endLine,
-    chunk.tokenEstimate,
-    chunk.headingPath.at(-1) ?? null,
-    chunk.symbol,
-    chunk.address,
-  ])
+export function writeManifestMinJson(pack: Pack): Generator<string> {
+  return writeRows({ format_version: COMPACT_VERSION, index_id: pack.indexId }, pack, 'min')
 }
 
-/** The object `head` with an additional key, `chunks`, that holds a row for each chunk. */
-function* writeRows(
-  head: Readonly<Record<string, unknown>>,
-  pack: Pack,
-  toRow: (chunk: Chunk, ref: string) => readonly unknown[],
-): Generator<string> {
+/** The object `begin` with additional keys: the tables, the names of the columns, and `chunks`, which holds a row for each chunk. */
+function* writeRows(begin: object, pack: Pack, manifest: RowManifest): Generator<string> {
+  const tables = createTables(pack)
+  const columns = COLUMNS.filter(([, which]) => which === 'both' || which === manifest)
+  const names = ['ref', ...columns.map(([name]) => name)]
+  const head = { ...begin, paths: tables.paths, kinds: tables.kinds, chunk_columns: names }
   yield `${JSON.stringify(head).slice(0, -1)},"chunks":[`
   for (const [i, chunk] of pack.chunks.entries()) {
-    yield (i === 0 ? '' : ',') + JSON.stringify(toRow(chunk, pack.refs[i] ?? ''))
+    const row = [pack.refs[i] ?? '', ...columns.map(([, , read]) => read(chunk, tables))]
+    yield (i === 0 ? '' : ',') + JSON.stringify(row)
   }
   yield ']}\n'
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../group-by.ts'
 import { isIdentifierLike } from '../search/fusion.ts'
 
 /** The parts of a hit that affect its weight. */
@@ -40,12 +41,7 @@ export function penalizeLinks(wordScore: number, linkShare: number): number {
  */
 export function computePageBonuses(query: string, hits: readonly WeighableHit[]): number[] {
   const share = isIdentifierLike(query) ? IDENTIFIER_PAGE_SHARE : PAGE_SHARE
-  const pages = new Map<number | string, number[]>()
-  hits.forEach(({ page }, i) => {
-    const known = pages.get(page)
-    if (known === undefined) pages.set(page, [i])
-    else known.push(i)
-  })
+  const pages = groupBy(hits.keys(), (i) => hits[i]?.page)
   const scoreOf = (i: number): number => hits[i]?.score ?? 0
   const bonuses = hits.map(() => 0)
   for (const indexes of pages.values()) {

@@ -1,3 +1,4 @@
+import { groupBy } from '../../core/group-by.ts'
 import { compareUtf8 } from '../../core/text/order.ts'
 import type { AddressEntry, ErrorGroup } from '../ports/addresses.ts'
 
@@ -9,14 +10,7 @@ const MAX_EXAMPLES = 3
 
 /** Groups failures by status, reason and host. The input must be sorted newest first. */
 export function groupFailures(failures: readonly Failure[]): ErrorGroup[] {
-  const groups = new Map<string, Failure[]>()
-  for (const failure of failures) {
-    const { status, reason, host } = failure
-    const name = JSON.stringify([status, reason, host])
-    const group = groups.get(name)
-    if (group === undefined) groups.set(name, [failure])
-    else group.push(failure)
-  }
+  const groups = groupBy(failures, ({ status, reason, host }) => JSON.stringify([status, reason, host]))
   return [...groups]
     .sort(([nameA, a], [nameB, b]) => b.length - a.length || lastOf(b) - lastOf(a) || compareUtf8(nameA, nameB))
     .slice(0, MAX_GROUPS)

@@ -60,33 +60,13 @@ export function distinctNames({ names }: PlaceRecord): NormalizedName[] {
 
 /** A digest of the whole record, to detect changes. Twelve bytes are enough to make collisions among all imports negligible. */
 export function digestOf(record: PlaceRecord, names: readonly NormalizedName[]): Buffer {
-  const { kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status, validFrom, validTo } =
-    record
+  const { ref, kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status } = record
+  const { validFrom, validTo } = record
   const content = [
-    [
-      record.ref,
-      kind,
-      countryCode,
-      adm1Code,
-      adm2Code,
-      population,
-      timezone,
-      lat,
-      lng,
-      bbox,
-      status,
-      validFrom,
-      validTo,
-    ],
+    [ref, kind, countryCode, adm1Code, adm2Code, population, timezone, lat, lng, bbox, status, validFrom, validTo],
     record.extra,
-    names.map(({ name, lang, kind: nameKind, isPreferred, isOfficial }) => [
-      name,
-      lang,
-      nameKind,
-      isPreferred,
-      isOfficial,
-    ]),
-    record.parents.map(({ ref, relation }) => `${relation} ${ref}`).sort(),
+    names.map((one) => [one.name, one.lang, one.kind, one.isPreferred, one.isOfficial]),
+    record.parents.map((parent) => `${parent.relation} ${parent.ref}`).sort(),
     record.externalIds.map(({ source, id }) => `${source} ${id}`).sort(),
   ]
   return hash('sha256', JSON.stringify(content), 'buffer').subarray(0, 12)
