@@ -69,6 +69,7 @@ export class Site {
 
   /** The address to request: earlier versions recorded addresses with parameters that only track readers. */
   writeUrl({ key, url }: Visit): string {
+    if (!url.includes('?')) return url
     const { stripped } = this.addressFilter.judge(url, 0)
     return stripped !== null && this.addressFilter.keyOf(stripped) === key ? stripped : url
   }

@@ -76,7 +76,9 @@ export async function openFolder(
         const readOther = (other: string) =>
           // If the source is a single file, the files beside it are not part of the source.
           isFolder ? readListed(path, other, maxFileBytes, options) : Promise.resolve(undefined)
-        return await readFile({ root, url, ...file, profile, maxFileBytes, openedAt, seen, readOther }, known, pages)
+        const { exclude } = options
+        const wanted = { root, url, ...file, profile, maxFileBytes, openedAt, seen, readOther, exclude }
+        return await readFile(wanted, known, pages)
       } catch (error) {
         if (!isSystemError(error)) throw error
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
@@ -182,6 +184,7 @@ interface FileToRead extends TreeFile {
   readonly openedAt: number
   readonly seen: SeenVersions
   readonly readOther: PageFile['readOther']
+  readonly exclude: readonly string[] | undefined
 }
 
 /** Coarsest resolution of file times in current file systems. */
@@ -192,13 +195,18 @@ async function readFile(file: FileToRead, known: KnownFile, pages: FilePages): P
   // Paths recorded by this program never lead out of the folder, but a foreign library might contain others.
   if (path.split('/').some((name) => name === '' || name === '.' || name === '..')) return { type: 'missing' }
   const fullPath = join(root, path)
-  const seenStamp = writeStamp(await lstat(fullPath))
+  const found = await lstat(fullPath)
+  const seenStamp = writeStamp(found)
   if (known.version !== null && known.stamp !== null && known.stamp === seenStamp) {
     return { type: 'unchanged', ...known, bytes: 0, detail: null }
   }
   const url = writeFileUrl(file.url, path)
   const recalled = await recallPart({ ...file, url }, seen.find(path, seenStamp), known, pages)
   if (recalled !== undefined) return recalled
+  if (await isOneOf(file.exclude, found)) {
+    const pattern = 'what belongs to the library'
+    return { type: 'no-page', reason: 'excluded', pattern, ...UNKNOWN_VERSION, bytes: 0, detail: null }
+  }
   const outcome = await readStable(fullPath, maxFileBytes)
   if (outcome.type === 'too-large') {
     const detail = `${outcome.size} bytes, more than ${maxFileBytes}`
@@ -228,10 +236,17 @@ async function readListed(
 ): Promise<Uint8Array | undefined> {
   for await (const entry of walkFolder(root, { focus: new PathSelection([path]), exclude })) {
     if (entry.type !== 'file' || entry.path !== path || refuseByName(path) !== undefined) continue
+    if (await isOneOf(exclude, await lstat(join(root, path)))) continue
     const outcome = await readStable(join(root, path), maxBytes)
     return outcome.type === 'read' ? outcome.bytes : undefined
   }
   return undefined
+}
+
+/** Whether a file is one of others under a second name: closing an open library would drop the locks of SQLite. */
+async function isOneOf(files: readonly string[] = [], { nlink, dev, ino }: Stats): Promise<boolean> {
+  const others = nlink === 1 ? [] : await Promise.all(files.map((file) => lstat(file).catch(() => undefined)))
+  return others.some((other) => other?.ino === ino && other.dev === dev)
 }
 
 /** A stamp that shows without reading whether a file is unchanged. */

@@ -145,7 +145,7 @@ describe('add', () => {
       'Errors: 1 page failed',
     ])
     expect(stdout).toContain('Filtered: 2 URLs excluded by scope\n')
-    expect(stdout).toContain('  - https://other.invalid/x: off-site (subpages ')
+    expect(stdout).toContain('  - https://other.invalid/x: off-site (scope subpages ')
     expect((await pharos('status')).stdout).toMatch(
       /^guide {2}INDEXED {2}4 pages, 4 chunks, 1 error, crawled just now {2}http/,
     )

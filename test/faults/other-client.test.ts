@@ -306,6 +306,20 @@ const LOOKS: Readonly<Record<string, (path: string) => unknown>> = {
   'the health of the system': async (path) => {
     expect(await openSystemProbe(path).read()).toMatchObject({ journalMode: 'wal' })
   },
+  'a folder that holds another name of it': async (path) => {
+    const folder = sandbox.path('named')
+    fs.mkdirSync(folder)
+    fs.linkSync(path, join(folder, 'notes.txt'))
+    const { trees, close } = await openLibrary({ path, version: '0.0.0' })
+    if (trees === undefined) throw new Error('expected a reader of folders, got none')
+    for (const address of [folder, join(folder, 'notes.txt')]) {
+      const tree = await trees.open(trees.addressOf(address) ?? '')
+      const reading = await tree.read({ path: 'notes.txt', part: null }, { version: null, stamp: null })
+      expect(reading).toMatchObject({ type: 'no-page', reason: 'excluded', pattern: 'what belongs to the library' })
+      await tree.close()
+    }
+    await close()
+  },
   'a folder that holds it, named by a link': async (path) => {
     const folder = sandbox.path('link')
     fs.symlinkSync(sandbox.folder, folder)

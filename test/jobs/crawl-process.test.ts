@@ -96,9 +96,11 @@ test('the frames of a crawl agree with its ledger', async () => {
   })
   expect(source).toMatchObject({
     url: `${site.origin}/`,
-    scope: { reach: 'hostname', maxDepth: 2, maxPages: null },
+    scope: { reach: 'hostname', maxDepth: null, maxPages: null },
     settings: { crawlType: 'intelligent' },
   })
+  // The default limits hold for the crawl only.
+  expect(crawl?.options.scope).toEqual({ maxDepth: 2 })
   const reports = child.all('PROGRESS')
   const [first, last] = [reports[0], reports.at(-1)]
   expect(first).toMatchObject({ visited: 0, crawlId: crawl?.id, sourceId: source.id, paused: false })

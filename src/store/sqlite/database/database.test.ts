@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -41,6 +41,15 @@ function stageDatabase(): { readonly db: Database; readonly path: string; add(by
 function countNotes(db: Database): unknown {
   return db.prepare('SELECT count(*) FROM notes').pluck().get()
 }
+
+test('a link to a missing file leads to a new library, only for its owner', () => {
+  const [link, second, target] = ['link.db', 'second.db', join('deep', 'target.db')].map((name) => join(folder, name))
+  symlinkSync('second.db', String(link))
+  symlinkSync(join('deep', 'target.db'), String(second))
+  openDatabase(String(link)).close()
+  expect(isLibrary(String(target))).toBe(true)
+  expect(statSync(String(target)).mode & 0o777).toBe(0o600)
+})
 
 describe('writing to a library that cannot be written', () => {
   test('a full disk is reported, leaves no partial write, and writing works again once there is room', async () => {
