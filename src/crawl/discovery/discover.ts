@@ -17,28 +17,11 @@ const BATCH = 500
 /** Sitemap addresses accepted when pages are capped, unless the cap allows more requests. */
 const MAX_LISTED_WHEN_CAPPED = 10_000
 
-/** The part of a crawl that reads the lists of a site. */
-export type ListingCrawl = Pick<
-  ActiveCrawl,
-  | 'run'
-  | 'ports'
-  | 'signal'
-  | 'activity'
-  | 'events'
-  | 'counts'
-  | 'site'
-  | 'offers'
-  | 'requests'
-  | 'lists'
-  | 'planning'
-  | 'visiting'
->
-
 /**
  * Reads the lists of a site: llms.txt, llms-full.txt and sitemaps, each supplementing the one before. `startKey` is the start page that is
  * being settled; it keeps its own content.
  */
-export async function readLists(active: ListingCrawl, startKey?: string): Promise<void> {
+export async function readLists(active: ActiveCrawl, startKey?: string): Promise<void> {
   const { run, site, lists, signal, requests } = active
   const { fetchResource } = requests
   const options = { startUrl: site.url, manualUrl: run.llmsTxtUrl, fetchResource, signal }
@@ -96,7 +79,7 @@ function settledOf(tried: readonly Attempt[], hitUrl: string | undefined): Set<s
  * list may still name them, so their absence proves nothing. A guessed address that never was a list raises no doubt.
  */
 async function checkDoubts(
-  active: ListingCrawl,
+  active: ActiveCrawl,
   discovery: Discovery,
   doubts: readonly Doubt[],
   settled: ReadonlySet<string>,
@@ -113,7 +96,7 @@ async function checkDoubts(
 }
 
 /** Reports the requests for a list. A list without any response makes the crawl incomplete; a missing list does not. */
-function report(active: ListingCrawl, discovery: Discovery, tried: readonly Attempt[], found: number): void {
+function report(active: ActiveCrawl, discovery: Discovery, tried: readonly Attempt[], found: number): void {
   for (const { url, detail, isAnswered, fault } of tried) {
     active.events.push({ type: 'discovery', discovery, url, found: url === tried.at(-1)?.url ? found : 0, detail })
     if (fault !== null) active.counts.listFaults.push(`${url}: ${fault}`)
@@ -122,7 +105,7 @@ function report(active: ListingCrawl, discovery: Discovery, tried: readonly Atte
 }
 
 /** Reports an llms.txt that the user named and that is invalid. Another llms.txt that was found is used instead. */
-function reportManual({ events }: ListingCrawl, tried: readonly Attempt[], hitUrl: string | undefined): void {
+function reportManual({ events }: ActiveCrawl, tried: readonly Attempt[], hitUrl: string | undefined): void {
   const manual = tried.find(({ place }) => place === 'manual')
   // A hit is always the last attempt.
   if (manual === undefined || (hitUrl !== undefined && manual === tried.at(-1))) return
@@ -133,7 +116,7 @@ function reportManual({ events }: ListingCrawl, tried: readonly Attempt[], hitUr
 }
 
 /** Reports that llms-full.txt, the only content wanted, is missing or holds no page. Its earlier pages stay. */
-function reportNoLlmsFull(active: ListingCrawl, tried: readonly Attempt[], wasFound: boolean): void {
+function reportNoLlmsFull(active: ActiveCrawl, tried: readonly Attempt[], wasFound: boolean): void {
   const problem = wasFound ? 'llms-full.txt holds no page of the source' : 'no llms-full.txt was found'
   const places = tried.map(({ url, detail }) => `${url} (${detail})`).join(', ')
   const message = `${problem}, and the source reads nothing else: ${places}`
@@ -143,14 +126,14 @@ function reportNoLlmsFull(active: ListingCrawl, tried: readonly Attempt[], wasFo
 }
 
 /** Hash of everything besides its text that affects how an llms-full.txt is read. */
-function contextOf({ run, site }: ListingCrawl, llmsTxt: LlmsTxt | undefined, startKey: string | undefined): string {
+function contextOf({ run, site }: ActiveCrawl, llmsTxt: LlmsTxt | undefined, startKey: string | undefined): string {
   const { startUrl, scope, followsLinks } = run
   return sha256(JSON.stringify([[...mapTitles(llmsTxt)], startKey ?? null, startUrl, site.url, scope, followsLinks]))
 }
 
 /** Returns the stored record of an llms-full.txt if all its pages are still stored and reading it again would give the same result. */
 async function findSameList(
-  { run, ports, site }: ListingCrawl,
+  { run, ports, site }: ActiveCrawl,
   url: string,
   context: string,
 ): Promise<ListRecord | undefined> {
@@ -167,7 +150,7 @@ const UNKNOWN_PAGE_COUNT = -1
 
 /** Stores or confirms the pages of an llms-full.txt. Returns their number. */
 async function adoptLlmsFull(
-  active: ListingCrawl,
+  active: ActiveCrawl,
   hit: {
     readonly url: string
     readonly text: string | null
@@ -203,7 +186,7 @@ async function adoptLlmsFull(
 }
 
 /** Confirms the pages of an unchanged file. Offers the links of these pages and the addresses that the file names once more. */
-async function confirmPages(active: ListingCrawl, { url, named, pages }: ListRecord): Promise<void> {
+async function confirmPages(active: ActiveCrawl, { url, named, pages }: ListRecord): Promise<void> {
   const { run, ports } = active
   const { ledger, clock } = ports
   const key = active.site.addressFilter.keyOf(url) ?? url
@@ -239,7 +222,7 @@ const UNCHANGED: SettlementResult = { type: 'settled', state: 'unchanged', reaso
  * fetching instead.
  */
 async function adoptPages(
-  active: ListingCrawl,
+  active: ActiveCrawl,
   fileUrl: string,
   text: string,
   llmsTxt: LlmsTxt | undefined,
@@ -292,7 +275,7 @@ function mapTitles(llmsTxt: LlmsTxt | undefined): Map<string, string> {
 }
 
 /** Stores one page if it is in scope. A page that is not stored is recorded as an ordinary find. */
-async function adoptPage(active: ListingCrawl, fileUrl: string, url: string, page: GivenPage): Promise<boolean> {
+async function adoptPage(active: ActiveCrawl, fileUrl: string, url: string, page: GivenPage): Promise<boolean> {
   const { finds } = active.offers.judge([url], { depth: 0, foundOn: fileUrl, discovery: 'llms-full' })
   const [find] = finds
   if (find === undefined) return false
@@ -302,14 +285,14 @@ async function adoptPage(active: ListingCrawl, fileUrl: string, url: string, pag
 }
 
 /** Whether the page cap leaves room, counting the visits in progress. */
-function hasRoom({ counts, visiting }: ListingCrawl): boolean {
+function hasRoom({ counts, visiting }: ActiveCrawl): boolean {
   return counts.pagesTaken + visiting.size < counts.maxPages
 }
 
 /** A page as an llms-full.txt holds it. */
 type GivenPage = Pick<LlmsFullPage, 'title' | 'markdown'>
 
-async function adoptRecord(active: ListingCrawl, find: FoundAddress, { title, markdown }: GivenPage): Promise<boolean> {
+async function adoptRecord(active: ActiveCrawl, find: FoundAddress, { title, markdown }: GivenPage): Promise<boolean> {
   const { run, ports } = active
   const snapshot: Snapshot = {
     url: find.url,
@@ -338,7 +321,7 @@ async function adoptRecord(active: ListingCrawl, find: FoundAddress, { title, ma
 }
 
 /** Counts a page taken from llms-full.txt without a visit, and emits its event. */
-function countAdopted(active: ListingCrawl, url: string, settled: SettlementResult, chunks: number): void {
+function countAdopted(active: ActiveCrawl, url: string, settled: SettlementResult, chunks: number): void {
   const { site, counts, offers, events } = active
   const { state, reason } = settled
   countState(counts, settled)
@@ -348,7 +331,7 @@ function countAdopted(active: ListingCrawl, url: string, settled: SettlementResu
   events.push({ type: 'settled', url, state, reason, status: null, detail, bytes: 0, chunks })
 }
 
-async function offerSitemaps(active: ListingCrawl): Promise<void> {
+async function offerSitemaps(active: ActiveCrawl): Promise<void> {
   const { run, signal, site, counts, requests } = active
   const { url: siteUrl } = site
   const { fetchResource } = requests

@@ -1,4 +1,5 @@
-import { type ListingCrawl, readLists } from './discover.ts'
+import type { ActiveCrawl } from '../active-crawl.ts'
+import { readLists } from './discover.ts'
 
 /** The lists of a site, which a crawl reads once, and what they have shown. */
 export class SiteLists {
@@ -10,12 +11,12 @@ export class SiteLists {
   isLlmsFullKnown: boolean
   /** Whether llms-full.txt was to be the only content but holds no page. */
   isLlmsFullMissing = false
-  readonly #crawl: ListingCrawl
+  readonly #crawl: ActiveCrawl
   #reading: Promise<void> | undefined
   /** Key of a start that was settled before the crawl was interrupted. */
   #settledStart: string | undefined
 
-  constructor(crawl: ListingCrawl, areUsed: boolean, isLlmsFullKnown: boolean) {
+  constructor(crawl: ActiveCrawl, areUsed: boolean, isLlmsFullKnown: boolean) {
     this.#crawl = crawl
     this.areUsed = areUsed
     this.isLlmsFullKnown = isLlmsFullKnown

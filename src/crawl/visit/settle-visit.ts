@@ -6,24 +6,8 @@ import { countVisit } from '../run-counts.ts'
 import type { Settlement, SettlementResult } from '../settlement.ts'
 import type { VisitResult } from './visit.ts'
 
-/** The part of a crawl that settles visits. */
-type SettlingCrawl = Pick<
-  ActiveCrawl,
-  | 'ports'
-  | 'events'
-  | 'counts'
-  | 'site'
-  | 'offers'
-  | 'staleLists'
-  | 'sharing'
-  | 'milestones'
-  | 'planning'
-  | 'isJoined'
-  | 'noteSettled'
->
-
 /** Writes a settlement, counts it and reports it. Returns whether the visit brought a page. */
-export async function settleVisit(crawl: SettlingCrawl, { settlement, bytes }: VisitResult): Promise<boolean> {
+export async function settleVisit(crawl: ActiveCrawl, { settlement, bytes }: VisitResult): Promise<boolean> {
   const { ports, counts, site, staleLists, sharing, milestones, planning, isJoined } = crawl
   const { visit } = settlement
   const cost = isJoined ? { cost: { bytes, requests: counts.takeRequests() } } : {}
@@ -43,7 +27,7 @@ export async function settleVisit(crawl: SettlingCrawl, { settlement, bytes }: V
   return isPage
 }
 
-function tellUnlimited({ counts, events }: Pick<SettlingCrawl, 'counts' | 'events'>): void {
+function tellUnlimited({ counts, events }: Pick<ActiveCrawl, 'counts' | 'events'>): void {
   const { startUrl: target, limits } = counts.run
   const { noticePages: pages } = limits
   const command = `pharos recrawl ${target} --max-pages ${pages}`
@@ -73,7 +57,7 @@ export function countSettled(
 
 /** Returns the kind of a page: from this visit, or from the stored page if that is needed. */
 async function findPageKind(
-  { ports, milestones, planning }: SettlingCrawl,
+  { ports, milestones, planning }: ActiveCrawl,
   { visit, record }: Settlement,
   { state }: SettlementResult,
 ) {
@@ -86,7 +70,7 @@ async function findPageKind(
 export const PAGE_KINDS: Readonly<Record<PageClass, PageKind>> = { article: 'article', nav: 'hub', other: 'unknown' }
 
 /** Links of a page: from this visit, or the stored ones if it is unchanged. */
-async function findPageLinks({ ports }: SettlingCrawl, settlement: Settlement): Promise<readonly string[]> {
+async function findPageLinks({ ports }: ActiveCrawl, settlement: Settlement): Promise<readonly string[]> {
   const { visit, record, links, state } = settlement
   if (record !== undefined || links !== undefined) return record?.links ?? links ?? []
   return state === 'unchanged' && visit.hasLinks ? ports.ledger.readLinks(visit.sourceId, visit.key) : []

@@ -13,23 +13,6 @@ import { leadOn, NO_LINKS, readHtmlLinks } from './html-links.ts'
 import { linkContextOf, withFinds } from './page-links.ts'
 import { readerOf } from './read-safely.ts'
 
-/** The part of a crawl that makes visits. */
-type VisitingCrawl = Pick<
-  ActiveCrawl,
-  | 'run'
-  | 'ports'
-  | 'signal'
-  | 'activity'
-  | 'events'
-  | 'counts'
-  | 'site'
-  | 'offers'
-  | 'requests'
-  | 'lists'
-  | 'sharing'
-  | 'linkedCounts'
->
-
 /** A completed visit: what to write, and the size of the response. */
 export interface VisitResult {
   readonly settlement: Settlement
@@ -40,7 +23,7 @@ export interface VisitResult {
  * Makes a visit: checks robots.txt, fetches, reads, and decides the new state of the row. Writes nothing. Returns undefined if the visit
  * must wait for another slot of its host.
  */
-export async function visitPage(crawl: VisitingCrawl, visit: Visit): Promise<VisitResult | undefined> {
+export async function visitPage(crawl: ActiveCrawl, visit: Visit): Promise<VisitResult | undefined> {
   const early = await concludeEarly(crawl, visit)
   if (early !== undefined) return { settlement: await prepareSettlement(crawl, visit, early), bytes: 0 }
   // Another request may have changed the pace of the host while this visit waited: then the visit waits for another slot.
@@ -60,7 +43,7 @@ export async function visitPage(crawl: VisitingCrawl, visit: Visit): Promise<Vis
 }
 
 /** Decides about a visit without a request, if possible. */
-async function concludeEarly(crawl: VisitingCrawl, visit: Visit): Promise<Conclusion | undefined> {
+async function concludeEarly(crawl: ActiveCrawl, visit: Visit): Promise<Conclusion | undefined> {
   const { requests, signal, linkedCounts } = crawl
   if (await isHeldByLlmsFull(crawl, visit)) return { state: 'unchanged', detail: 'its content came with llms-full.txt' }
   const refusal = findRefusal(crawl, visit)
@@ -75,7 +58,7 @@ async function concludeEarly(crawl: VisitingCrawl, visit: Visit): Promise<Conclu
 
 /** Reads a response and decides what it means. Undefined if the visit must be repeated later. */
 async function readAndConclude(
-  crawl: VisitingCrawl,
+  crawl: ActiveCrawl,
   visit: Visit,
   answer: VisitResponse,
   outcome: Extract<FetchOutcome, { type: 'fetched' }>,
@@ -95,7 +78,7 @@ async function readAndConclude(
 }
 
 /** Completes a conclusion. The settlement of the start waits for the lists of the site. */
-async function prepareSettlement(crawl: VisitingCrawl, visit: Visit, conclusion: Conclusion): Promise<Settlement> {
+async function prepareSettlement(crawl: ActiveCrawl, visit: Visit, conclusion: Conclusion): Promise<Settlement> {
   const { run, ports, lists, site, offers, sharing } = crawl
   let verdict = conclusion
   // If the start only redirects, the lists are read in the visit of its target.
@@ -134,7 +117,7 @@ async function prepareSettlement(crawl: VisitingCrawl, visit: Visit, conclusion:
  * trap or are beyond the depth limit, and addresses whose preferred spelling has no content.
  */
 function findRefusal(
-  { site, offers }: VisitingCrawl,
+  { site, offers }: ActiveCrawl,
   { key, url, depth, discovery, foundOn, hasPage, isFinal }: Visit,
 ): Refusal | null {
   if (discovery === 'manual') return null
@@ -147,7 +130,7 @@ function findRefusal(
 }
 
 /** Whether a page was checked so recently that it is not requested. */
-async function isFresh({ run, ports }: VisitingCrawl, visit: Visit): Promise<boolean> {
+async function isFresh({ run, ports }: ActiveCrawl, visit: Visit): Promise<boolean> {
   const windows = Object.values(run.maxAgeMsOf)
   if (!visit.hasPage || run.full || Math.max(run.maxAgeMs, ...windows) === 0) return false
   const maxAge = (windows.length > 0 ? run.maxAgeMsOf[await ports.kindOf(visit)] : undefined) ?? run.maxAgeMs
@@ -158,7 +141,7 @@ async function isFresh({ run, ports }: VisitingCrawl, visit: Visit): Promise<boo
  * Whether a page came from an llms-full.txt that this crawl has not read, as in a refresh or when the file fails. Its own address would
  * return the same content in another form, which the next recrawl would have to undo.
  */
-async function isHeldByLlmsFull({ lists, ports }: VisitingCrawl, visit: Visit): Promise<boolean> {
+async function isHeldByLlmsFull({ lists, ports }: ActiveCrawl, visit: Visit): Promise<boolean> {
   if (lists.isLlmsFullKnown || !visit.hasPage || visit.discovery !== 'llms-full') return false
   // A page that was fetched since then has a status.
   return (await ports.ledger.findRow(visit.sourceId, visit.key))?.status === null
