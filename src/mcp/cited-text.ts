@@ -1,26 +1,18 @@
 import { z } from 'zod'
 import { writeTime } from '../core/text/iso-time.ts'
 import type { Citation } from '../library/search/display-text.ts'
-import { type OrNull, orNull, unlisted } from './schemas.ts'
+import { type OptionalText, type OrNull, orNull, unlisted } from './schemas.ts'
 
-/** The shape of a page text with its citation, in structured content. */
-export interface CitedShape {
-  readonly title: z.ZodString
-  readonly url: z.ZodString
-  readonly headingPath: z.ZodArray<z.ZodString>
-  readonly startLine: z.ZodNumber
-  readonly endLine: z.ZodNumber
-  readonly text: z.ZodString
-  readonly tokens: z.ZodNumber
-  readonly source: z.ZodString
-  readonly version: OrNull<z.ZodString>
-  readonly packagePage: z.ZodOptional<z.ZodString>
-  readonly chunk: z.ZodString
-  readonly checkedAt: z.ZodString
-  readonly changedAt: z.ZodString
-}
+type CitedShape = Readonly<
+  Record<'title' | 'url' | 'text' | 'source' | 'chunk' | 'checkedAt' | 'changedAt', z.ZodString> &
+    Record<'startLine' | 'endLine' | 'tokens', z.ZodNumber> & {
+      headingPath: z.ZodArray<z.ZodString>
+      version: OrNull<z.ZodString>
+      packagePage: OptionalText
+    }
+>
 
-/** The schema of {@link CitedShape}. */
+/** A page text with its citation, in structured content. */
 export const CITED: CitedShape = {
   title: z.string(),
   url: z.string(),

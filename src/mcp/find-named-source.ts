@@ -1,15 +1,12 @@
+import type { z } from 'zod'
 import { PharosError, usageError } from '../core/errors.ts'
 import type { SourceLookup } from '../library/library.ts'
 import type { Source } from '../library/source.ts'
 import { isUuid, requireArgument } from './arguments.ts'
+import type { ONE_SOURCE } from './schemas.ts'
 
 /** The arguments that name a source. */
-export interface SourceArguments {
-  readonly source?: string | undefined
-  readonly library?: string | undefined
-  readonly sourceId?: string | undefined
-  readonly version?: string | undefined
-}
+type SourceArguments = z.output<z.ZodObject<typeof ONE_SOURCE>> & { readonly version?: string | undefined }
 
 /**
  * Finds the source that the arguments name. A version selects among sources of the same name; a range means its newest version, complete or

@@ -3,34 +3,22 @@ import { usageError } from '../core/errors.ts'
 import { estimateTokens } from '../core/text/estimate.ts'
 import { clipText, splitLines } from '../core/text/lines.ts'
 import { readNumber } from './arguments.ts'
-import { number, type OrNull, orNull, unlisted } from './schemas.ts'
+import { number, type OptionalNumber, type OrNull, orNull, unlisted } from './schemas.ts'
 
 const TOKENS = { default: 10_000, minimum: 1, maximum: 100_000 } as const
 
 /** The parameters that select a part of a long text. */
-export interface PartShape {
-  readonly startLine: z.ZodOptional<z.ZodNumber>
-  readonly startColumn: z.ZodOptional<z.ZodNumber>
-  readonly tokens: z.ZodOptional<z.ZodNumber>
-}
-
-/** The schema of {@link PartShape}. */
-export const PART: PartShape = {
+export const PART: Readonly<Record<'startLine' | 'startColumn' | 'tokens', OptionalNumber>> = {
   startLine: number(),
   startColumn: number(),
   tokens: number(),
 }
 
-/** The position of a page part in a response. */
-export interface PartPositionShape {
-  readonly startLine: z.ZodNumber
-  readonly endLine: z.ZodNumber
-  readonly totalLines: z.ZodNumber
-  readonly nextLine: OrNull<z.ZodNumber>
-  readonly nextColumn: OrNull<z.ZodNumber>
-}
+type PartPositionShape = Readonly<
+  Record<'startLine' | 'endLine' | 'totalLines', z.ZodNumber> & Record<'nextLine' | 'nextColumn', OrNull<z.ZodNumber>>
+>
 
-/** The schema of {@link PartPositionShape}. */
+/** The position of a page part in a response. */
 export const PART_POSITION: PartPositionShape = {
   startLine: unlisted(z.number()),
   endLine: unlisted(z.number()),
@@ -40,13 +28,7 @@ export const PART_POSITION: PartPositionShape = {
 }
 
 /** The position of a part, and the line and column at which the next one begins; both are null at the end. */
-export interface PartPosition {
-  startLine: number
-  endLine: number
-  totalLines: number
-  nextLine: number | null
-  nextColumn: number | null
-}
+export type PartPosition = z.output<z.ZodObject<PartPositionShape>>
 
 /** A part of a text. */
 export interface Part {
@@ -55,12 +37,7 @@ export interface Part {
 }
 
 /** The arguments that select a part. */
-export interface PartArguments {
-  readonly startLine?: number | undefined
-  readonly startColumn?: number | undefined
-  readonly endLine?: number | undefined
-  readonly tokens?: number | undefined
-}
+export type PartArguments = z.output<z.ZodObject<typeof PART>> & { readonly endLine?: number | undefined }
 
 /** Takes as many whole lines as the token budget allows; a single line that exceeds it is cut. */
 export function cutPart(markdown: string, args: PartArguments): Part {

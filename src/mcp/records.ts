@@ -35,42 +35,16 @@ export function crawlRecord(entry: CrawlEntry): Record<string, unknown> {
 
 /** A crawl with all details, in structured content. */
 export function reportRecord(report: CrawlReport): Record<string, unknown> {
-  const {
-    source,
-    status,
-    isRunning,
-    crawl,
-    progress,
-    pages,
-    chunks,
-    cappedAt,
-    unread,
-    incomplete,
-    waiting,
-    shortfall,
-    wider,
-    listFaults,
-    documentation,
-    pending,
-    needsRendering,
-  } = report
+  const { source, crawl, progress, waiting, shortfall, wider, listFaults, documentation, ...rest } = report
   const { errorUrls, ...counts } = progress
   return {
+    ...rest,
     source: sourceRecord(source),
-    status,
-    isRunning,
     crawl: crawl === null ? null : crawlRecord(crawl),
     ...counts,
     errorUrls: errorUrls.map((errorUrl) => ({ ...errorUrl, pattern: null })),
-    pending,
-    pages,
-    chunks,
-    cappedAt,
-    unread,
-    incomplete,
     waiting: waiting.map(({ host, until, cause }) => ({ host, until: writeTime(until), cause })),
     partial: shortfall === null ? null : writeShortfall(shortfall),
-    needsRendering,
     widerScope: wider === null ? null : widerRecord(source, wider),
     ...(listFaults.length > 0 && { listFaults: [...listFaults] }),
     ...(documentation.length > 0 && { documentation: [...documentation] }),

@@ -9,13 +9,19 @@ export function textOf(description: string): z.ZodString {
   return z.string().max(MAX_CHARS).describe(description)
 }
 
-/** An optional text. */
-export function text(description?: string): z.ZodOptional<z.ZodString> {
+/** The schema of an optional text. */
+export type OptionalText = z.ZodOptional<z.ZodString>
+
+/** Creates the schema of an optional text. */
+export function text(description?: string): OptionalText {
   return describe(z.string().max(MAX_CHARS), description).optional()
 }
 
-/** An optional number. */
-export function number(description?: string): z.ZodOptional<z.ZodNumber> {
+/** The schema of an optional number. */
+export type OptionalNumber = z.ZodOptional<z.ZodNumber>
+
+/** Creates the schema of an optional number. */
+export function number(description?: string): OptionalNumber {
   return describe(z.number(), description).optional()
 }
 
@@ -25,10 +31,10 @@ export function flag(description?: string): z.ZodOptional<z.ZodBoolean> {
 }
 
 /** An optional list of texts, given as a list or comma-separated. */
-type Texts = z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
+export type OptionalTexts = z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
 
 /** Creates the schema of an optional list of texts. */
-export function texts(description?: string): Texts {
+export function texts(description?: string): OptionalTexts {
   const schema = z.union([z.string().max(MAX_CHARS), z.array(z.string().max(MAX_CHARS)).max(100)])
   return describe(schema, description).optional()
 }
@@ -55,15 +61,8 @@ export function orNull<T extends z.ZodType>(schema: T): OrNull<T> {
   return z.union([schema, z.null()])
 }
 
-/** The parameters that can name a source. */
-export interface SourceShape {
-  readonly source: z.ZodOptional<z.ZodString>
-  readonly library: z.ZodOptional<z.ZodString>
-  readonly sourceId: z.ZodOptional<z.ZodString>
-}
-
 /** The source parameter with all its alternative names. */
-export const ONE_SOURCE: SourceShape = {
+export const ONE_SOURCE: Readonly<Record<'source' | 'library' | 'sourceId', OptionalText>> = {
   source: text('Name, name@version, id or start URL.'),
   library: unlisted(text()),
   sourceId: unlisted(text()),

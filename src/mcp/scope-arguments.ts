@@ -2,17 +2,13 @@ import type { z } from 'zod'
 import type { Scope } from '../core/url/scope.ts'
 import { withoutUndefined } from '../core/without-undefined.ts'
 import { parseList, readNumber } from './arguments.ts'
-import { number, rare, texts } from './schemas.ts'
+import { number, type OptionalNumber, type OptionalTexts, rare, texts } from './schemas.ts'
+
+type ScopeShape = Readonly<
+  Record<'allowPatterns' | 'blockPatterns', OptionalTexts> & Record<'maxDepth' | 'maxPages', OptionalNumber>
+>
 
 /** The parameters that limit which addresses of a site are crawled. */
-export interface ScopeShape {
-  readonly allowPatterns: z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
-  readonly blockPatterns: z.ZodOptional<z.ZodUnion<readonly [z.ZodString, z.ZodArray<z.ZodString>]>>
-  readonly maxDepth: z.ZodOptional<z.ZodNumber>
-  readonly maxPages: z.ZodOptional<z.ZodNumber>
-}
-
-/** The schema of {@link ScopeShape}. */
 export const SCOPE: ScopeShape = {
   allowPatterns: texts('Globs: /docs/**,!/docs/old/**.'),
   blockPatterns: texts(),
@@ -21,12 +17,7 @@ export const SCOPE: ScopeShape = {
 }
 
 /** The scope that the arguments give. */
-export function scopeOf(args: {
-  readonly allowPatterns?: string | readonly string[] | undefined
-  readonly blockPatterns?: string | readonly string[] | undefined
-  readonly maxDepth?: number | undefined
-  readonly maxPages?: number | undefined
-}): Partial<Scope> {
+export function scopeOf(args: z.output<z.ZodObject<ScopeShape>>): Partial<Scope> {
   return withoutUndefined({
     allow: parseList(args.allowPatterns),
     block: parseList(args.blockPatterns),

@@ -9,8 +9,10 @@ export interface SharedState {
   readonly library: () => Promise<ClosableLibrary>
   readonly jobs: () => Promise<Jobs>
   readonly packs: PackExports | undefined
+  /** Whether the tools that write or fetch are left out, so that no text may mention them. */
   readonly isReadOnly: boolean
   readonly toolSet: ToolSet
+  /** The project that the agent works in. */
   readonly project: McpProject | undefined
   /** Stops background work, and closes everything that was opened. */
   close(): Promise<void>

@@ -8,25 +8,14 @@ import type {
 import { ZodOptional, type z } from 'zod'
 import { usageError } from '../core/errors.ts'
 import { findNearest, suggest } from '../core/text/nearest.ts'
-import type { Library } from '../library/library.ts'
-import type { Jobs } from '../library/ports/jobs.ts'
 import { failedOnEmptyLibrary, writeEmptyLibrary } from './empty-library.ts'
 import { writeError } from './error-text.ts'
 import { writeInputSchema, writeOutputSchema } from './listed-schema.ts'
-import type { PackExports } from './pack-exports.ts'
 import { type Block, type PageText, writeBlocks } from './page-text.ts'
-import type { McpProject } from './ports.ts'
 import type { SharedState } from './shared-state.ts'
 
 /** Context of a tool call. */
-export interface ToolContext {
-  readonly library: () => Promise<Library>
-  readonly jobs: () => Promise<Jobs>
-  readonly packs: PackExports | undefined
-  /** Whether the tools that write or fetch are left out, so that no text may mention them. */
-  readonly isReadOnly: boolean
-  /** The project that the agent works in. */
-  readonly project: McpProject | undefined
+export interface ToolContext extends Pick<SharedState, 'library' | 'jobs' | 'packs' | 'isReadOnly' | 'project'> {
   /** Aborted when the client no longer wants the response. */
   readonly signal: AbortSignal
   /** Reports progress, if the caller requested it. */
@@ -149,13 +138,10 @@ function writeIssue(issue: z.core.$ZodIssue, args: unknown, names: readonly stri
 }
 
 function createContext(shared: SharedState, { mcpReq }: ServerContext): ToolContext {
+  const { library, jobs, packs, isReadOnly, project } = shared
   const progressToken = mcpReq._meta?.progressToken
   return {
-    library: shared.library,
-    jobs: shared.jobs,
-    packs: shared.packs,
-    isReadOnly: shared.isReadOnly,
-    project: shared.project,
+    ...{ library, jobs, packs, isReadOnly, project },
     signal: mcpReq.signal,
     async progress(done, total, message) {
       if (progressToken === undefined) return

@@ -18,38 +18,40 @@ import { createTool, type Tool, type ToolContext } from '../tool.ts'
 /** Limit for chunks in one call, because a model passes them in a single message; a file may hold more. */
 const MAX_CHUNKS = 1000
 
+const INPUT = z.strictObject({
+  url: textOf('Site, archive, git address or package (npm:react@18, pypi:, crates:, maven:).'),
+  ref: text('Git branch, tag or commit.'),
+  path: text('Folder inside it.'),
+  name: text(),
+  library: unlisted(text()),
+  version: text(),
+  ...SCOPE,
+  scope: z.enum(REACHES).optional().describe('Default: subpages.'),
+  llmsTxtUrl: rare(text()),
+  as: rare(z.enum(['site']).optional().describe('site crawls the page of a repository or package as a web site.')),
+  render: z.enum(RENDERINGS).optional().describe('auto uses a browser where needed.'),
+  chunks: rare(z.enum(CHUNK_PROFILES).optional()),
+  prechunked: rare(
+    z
+      .array(z.unknown().meta({ type: 'object' }))
+      .max(MAX_CHUNKS, `at most ${MAX_CHUNKS} chunks at once; \`pharos import\` and POST /api/import take more`)
+      .optional()
+      .describe(`Chunks to import instead of a crawl: objects with ${CHUNK_FIELDS.join(', ')}.`),
+  ),
+  acceptLoss: rare(flag('Of prechunked: remove any number of pages.')),
+  embed: rare(flag('Of prechunked: make vectors first.')),
+  // Accepted only with the values that change nothing: redirects are always followed, and fragments never make a page.
+  followRedirects: unlisted(flag()),
+  preserveHashes: unlisted(flag()),
+})
+
 /** `add_source`: starts a crawl of a site, or imports chunks. */
 export const addSource: Tool = createTool({
   name: 'add_source',
   description: `Adds documentation: crawls a site, or reads an archive, git repository or package. Returns sourceId and crawlId at once; poll crawl_status until isRunning is false, then use search_docs. By default it reads everything below the URL.`,
   effects: { isOpenWorld: true },
   isSafe: false,
-  input: z.strictObject({
-    url: textOf('Site, archive, git address or package (npm:react@18, pypi:, crates:, maven:).'),
-    ref: text('Git branch, tag or commit.'),
-    path: text('Folder inside it.'),
-    name: text(),
-    library: unlisted(text()),
-    version: text(),
-    ...SCOPE,
-    scope: z.enum(REACHES).optional().describe('Default: subpages.'),
-    llmsTxtUrl: rare(text()),
-    as: rare(z.enum(['site']).optional().describe('site crawls the page of a repository or package as a web site.')),
-    render: z.enum(RENDERINGS).optional().describe('auto uses a browser where needed.'),
-    chunks: rare(z.enum(CHUNK_PROFILES).optional()),
-    prechunked: rare(
-      z
-        .array(z.unknown().meta({ type: 'object' }))
-        .max(MAX_CHUNKS, `at most ${MAX_CHUNKS} chunks at once; \`pharos import\` and POST /api/import take more`)
-        .optional()
-        .describe(`Chunks to import instead of a crawl: objects with ${CHUNK_FIELDS.join(', ')}.`),
-    ),
-    acceptLoss: rare(flag('Of prechunked: remove any number of pages.')),
-    embed: rare(flag('Of prechunked: make vectors first.')),
-    // Accepted only with the values that change nothing: redirects are always followed, and fragments never make a page.
-    followRedirects: unlisted(flag()),
-    preserveHashes: unlisted(flag()),
-  }),
+  input: INPUT,
   output: STARTED_CRAWL,
   async run(args, context) {
     if (args.prechunked !== undefined) return importChunksArgument(args, args.prechunked, context)
@@ -100,17 +102,8 @@ function writePackageNote({ url }: Source): string {
 /** Parameters of an import. */
 const IMPORT_NAMES = ['url', 'name', 'library', 'version', 'prechunked', 'acceptLoss', 'embed']
 
-interface ImportArguments {
-  readonly url: string
-  readonly name?: string | undefined
-  readonly library?: string | undefined
-  readonly version?: string | undefined
-  readonly acceptLoss?: boolean | undefined
-  readonly embed?: boolean | undefined
-}
-
 async function importChunksArgument(
-  args: ImportArguments,
+  args: z.output<typeof INPUT>,
   chunks: readonly unknown[],
   { library, progress, signal }: ToolContext,
 ) {
