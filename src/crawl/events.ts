@@ -142,18 +142,13 @@ export interface HostProgress {
 }
 
 /** Result of a crawl. */
-export interface CrawlSummary {
+export interface CrawlSummary
+  extends Pick<CrawlProgress, 'visited' | 'indexed' | 'unchanged' | 'skipped' | 'failed' | 'bytes' | 'elapsedMs'> {
   readonly crawlId: string
   readonly kind: CrawlKind
   readonly end: CrawlEnd
   /** The ledger of the source after the crawl. */
   readonly ledger: LedgerCounts
-  /** Counts of this run. */
-  readonly visited: number
-  readonly indexed: number
-  readonly unchanged: number
-  readonly skipped: number
-  readonly failed: number
   readonly removed: number
   /** Pages kept although this run did not find them, because removing them would exceed the allowed loss. */
   readonly withheld: number
@@ -175,9 +170,7 @@ export interface CrawlSummary {
   readonly overflow: number
   /** New addresses that a refresh found and did not fetch. */
   readonly newInRefresh: number
-  readonly bytes: number
   readonly requests: number
-  readonly elapsedMs: number
   /** Why the crawl failed or was stopped, as text. */
   readonly problem: string | null
   /** Why the crawl was useless: it could not start, every page failed, or no page is stored. Null otherwise; `problem` has the details. */

@@ -66,13 +66,7 @@ export function isExistingAddress({
 }
 
 /** An address that was found, with the decision of the address filter. */
-export interface FoundAddress {
-  readonly key: string
-  readonly url: string
-  readonly host: string
-  readonly depth: number
-  readonly foundOn: string | null
-  readonly discovery: Discovery
+export interface FoundAddress extends Pick<LedgerRow, 'key' | 'url' | 'host' | 'depth' | 'foundOn' | 'discovery'> {
   /** Why the address must not be fetched; null if it is admitted. */
   readonly refusal: Refusal | null
   /** The find counts only for an address that has never been seen. */
@@ -100,28 +94,18 @@ export interface Refusal {
 export type OfferResult = 'admitted' | 'refused' | 'known' | 'named' | 'overflow'
 
 /** A row that is leased to be fetched. */
-export interface Visit {
-  readonly sourceId: string
-  readonly key: string
-  readonly url: string
-  readonly host: string
-  readonly depth: number
-  readonly discovery: Discovery
-  /** The page or list where the address was first found. */
-  readonly foundOn: string | null
-  readonly attempts: number
+export interface Visit
+  extends Omit<
+    LedgerRow,
+    'state' | 'reason' | 'pattern' | 'status' | 'detail' | 'firstSeenAt' | 'changedAt' | 'dueAt' | 'crawlId'
+  > {
   /** Validators, if a 304 response would be enough. */
   readonly etag: string | null
   readonly lastModified: string | null
   /** The address that returned the stored content and its validators, if known: another spelling of this one, or its Markdown. */
   readonly contentUrl: string | null
-  readonly contentHash: string | null
-  readonly checkedAt: number | null
-  readonly hasPage: boolean
   /** Whether the address was read before, so that its links can be replayed. */
   readonly hasLinks: boolean
-  /** Whether the last response was empty until a browser ran its scripts. */
-  readonly isShell: boolean
   /** Key of the address whose content this one duplicated when it was last read. */
   readonly target: string | null
   /** Whether this is a second request, made because the first response would remove the page. */

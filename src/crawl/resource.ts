@@ -5,7 +5,7 @@ import { withoutUndefined } from '../core/without-undefined.ts'
 import type { Pacer } from './hosts/pacer.ts'
 import type { PacedFetcher } from './hosts/send-permit.ts'
 import type { Reason } from './ledger-reasons.ts'
-import type { SiteHeaders } from './ports.ts'
+import type { FetchRequest, SiteHeaders } from './ports.ts'
 
 /** Result of fetching a file. */
 export type Resource =
@@ -34,13 +34,7 @@ export function isProvenMissing(resource: Resource): boolean {
 }
 
 /** Options of a request for a file. */
-export interface ResourceRequest {
-  /** Maximum decoded size. @default the limit of the fetcher */
-  readonly maxBytes?: number
-  /** Truncates a larger body instead of refusing it. @default false */
-  readonly isClipped?: boolean
-  /** Timeout for the whole response, in milliseconds. @default the limit of the fetcher */
-  readonly timeoutMs?: number
+export interface ResourceRequest extends Pick<FetchRequest, 'maxBytes' | 'isClipped' | 'timeoutMs'> {
   /** Validators of the known version; sent to this address only, not to redirect targets. */
   readonly etag?: string | null
   readonly lastModified?: string | null

@@ -1,5 +1,5 @@
 import type { Chunk, Classification, Page, PageClass } from '../core/model.ts'
-import type { FoundAddress, OfferResult, Visit } from './ledger.ts'
+import type { FoundAddress, LedgerRow, OfferResult, Visit } from './ledger.ts'
 import type { LedgerState, Reason } from './ledger-reasons.ts'
 
 /** Another address of the same content. */
@@ -45,7 +45,13 @@ export interface PageRecord {
 }
 
 /** The outcome of a visit. The store writes all of it in one transaction. */
-export interface Settlement {
+export interface Settlement
+  extends Partial<
+    Pick<
+      LedgerRow,
+      'reason' | 'pattern' | 'target' | 'status' | 'detail' | 'etag' | 'lastModified' | 'contentHash' | 'dueAt'
+    >
+  > {
   readonly visit: Visit
   readonly crawlId: string
   readonly now: number
@@ -53,21 +59,12 @@ export interface Settlement {
   readonly checkedAt?: number | null
   /** `pending` puts the row back, for a retry at `dueAt` or for a confirmation after everything else. */
   readonly state: 'indexed' | 'unchanged' | 'skipped' | 'failed' | 'pending'
-  readonly reason?: Reason | null
-  readonly pattern?: string | null
-  readonly target?: string | null
-  readonly status?: number | null
-  readonly detail?: string | null
-  readonly etag?: string | null
-  readonly lastModified?: string | null
   /** The address that returned the response, to which its validators belong. */
   readonly contentUrl?: string | null
   /** The address that readers open from now on: addresses of some files include the revision that was read. @default unchanged */
   readonly url?: string
   /** Whether the response was empty until a browser ran its scripts. @default unchanged */
   readonly isShell?: boolean
-  readonly contentHash?: string | null
-  readonly dueAt?: number | null
   /**
    * Whether the host failed rather than this address, so that it does not count as an attempt. The number of back-offs of the host limits
    * the retries.

@@ -1,5 +1,5 @@
-import type { FoundAddress, OfferResult } from './ledger.ts'
-import { isFilterReason, isTrapReason, type LedgerState, type Reason } from './ledger-reasons.ts'
+import type { FoundAddress, LedgerRow, OfferResult } from './ledger.ts'
+import { isFilterReason, isTrapReason, type LedgerState } from './ledger-reasons.ts'
 import type { Settlement } from './settlement.ts'
 
 /** Actions on a row of the ledger. */
@@ -89,13 +89,8 @@ export function countAttempts(
 }
 
 /** The fields of a row that decide what happens when its address is found again. */
-export interface KnownRow {
-  readonly state: LedgerState
-  readonly reason: Reason | null
-  readonly depth: number
+export interface KnownRow extends Pick<LedgerRow, 'state' | 'reason' | 'depth' | 'crawlId' | 'hasPage'> {
   readonly weight: number
-  readonly crawlId: string | null
-  readonly hasPage: boolean
 }
 
 /**

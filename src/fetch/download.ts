@@ -9,15 +9,15 @@ import {
   type OpenProxy,
   type ProxyTarget,
 } from '../library/ports/download.ts'
-import { findAddresses, type HostResolver, hostAndPortOf, systemResolve } from './address-check.ts'
+import { findAddresses, hostAndPortOf, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { type GuardedAgent, openAgent } from './agent.ts'
 import { ConnectError } from './connect-error.ts'
+import type { HttpFetcherOptions } from './http.ts'
 import { parseProxy } from './parse-proxy.ts'
 
 /** How files are downloaded. */
-export interface DownloadOptions {
-  readonly userAgent: string
+export interface DownloadOptions extends Pick<HttpFetcherOptions, 'userAgent' | 'resolve' | 'ca'> {
   /** Addresses that may be connected to. */
   readonly allowance: Allowance
   /** Origins of the registries that the owner configured. They may be private; only downloads from registries may lead there. */
@@ -26,10 +26,6 @@ export interface DownloadOptions {
   readonly authorize?: (url: URL, type: keyof Registries | undefined) => string | undefined
   /** URL of a proxy for every request. @default none */
   readonly proxy?: string | undefined
-  /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: HostResolver
-  /** Certificates to trust instead of those of Node, in PEM. */
-  readonly ca?: string
   /** Idle timeout, in milliseconds, before and within a response. @default 30_000 */
   readonly idleTimeoutMs?: number
   /** Timeout of the whole download, in milliseconds. @default 15 minutes */

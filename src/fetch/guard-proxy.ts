@@ -1,18 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type HostResolver, systemResolve } from './address-check.ts'
+import { systemResolve } from './address-check.ts'
 import { type Allowance, isPublicAddress } from './addresses.ts'
 import { type GuardedAgent, openAgent } from './agent.ts'
 import { ConnectError } from './connect-error.ts'
 import { Connector } from './connector.ts'
+import type { HttpFetcherOptions } from './http.ts'
 import type { HttpProxy } from './parse-proxy.ts'
 
 /** Addresses that a guard proxy allows, and its limits. */
-export interface GuardProxyOptions {
+export interface GuardProxyOptions extends Pick<HttpFetcherOptions, 'resolve' | 'connectTimeoutMs'> {
   readonly allowance: Allowance
-  /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: HostResolver
   /** The owner's proxy for all connections. @default none */
   readonly upstreamProxy?: HttpProxy
   /** Limit of concurrent connections. @default 256 */
@@ -21,8 +20,6 @@ export interface GuardProxyOptions {
   readonly maxBytes?: number
   /** Idle timeout of a connection, in milliseconds. @default 30_000 */
   readonly idleTimeoutMs?: number
-  /** Timeout for opening a connection, in milliseconds. @default 10_000 */
-  readonly connectTimeoutMs?: number
 }
 
 /** A refused connection. */

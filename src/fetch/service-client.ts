@@ -5,24 +5,17 @@ import {
   type ServiceRequest,
   type ServiceResponse,
 } from '../library/ports/http-client.ts'
-import { type HostResolver, hostAndPortOf, systemResolve } from './address-check.ts'
+import { hostAndPortOf, systemResolve } from './address-check.ts'
 import type { Allowance } from './addresses.ts'
 import { type GuardedAgent, isParserError, openAgent } from './agent.ts'
 import { ConnectError } from './connect-error.ts'
+import type { HttpFetcherOptions } from './http.ts'
 
 /** Which services may be reached, and how. */
-export interface ServiceClientOptions {
+export interface ServiceClientOptions
+  extends Pick<HttpFetcherOptions, 'userAgent' | 'resolve' | 'ca' | 'connectionsPerOrigin' | 'connectTimeoutMs'> {
   /** Origins of the services that the owner configured. They may be private; other origins are refused. */
   readonly origins: readonly string[]
-  readonly userAgent: string
-  /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: HostResolver
-  /** Certificates to trust instead of those of Node, in PEM. */
-  readonly ca?: string
-  /** Connections to one origin. @default 16 */
-  readonly connectionsPerOrigin?: number
-  /** Timeout for opening a connection, in milliseconds. @default 10_000 */
-  readonly connectTimeoutMs?: number
 }
 
 /** Sends requests to services. The client keeps connections alive, so it must be closed. */

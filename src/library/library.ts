@@ -1,8 +1,7 @@
 import type { PageClass, Sha256 } from '../core/model.ts'
 import type { Reason } from '../crawl/ledger-reasons.ts'
-import type { Memory } from '../crawl/memory-limiter.ts'
-import type { Clock, Fetcher, PageKindReader, PageReader, Renderer, SiteHeaders } from '../crawl/ports.ts'
-import type { CrawlLimits } from '../crawl/run.ts'
+import type { Fetcher, Renderer, SiteHeaders } from '../crawl/ports.ts'
+import type { CrawlLimits, CrawlPorts } from '../crawl/run.ts'
 import type { Addresses } from './ports/addresses.ts'
 import type { CrawlPlans } from './ports/crawl-plans.ts'
 import type { Findings } from './ports/findings.ts'
@@ -17,25 +16,16 @@ import type { Embedder, VectorIndex } from './ports/vectors.ts'
 import type { Workers } from './ports/workers.ts'
 
 /** Sources, ledger, pages, chunks and index, with the services that fill them. */
-export interface Library {
+export interface Library
+  extends Pick<CrawlPorts, 'fetcher' | 'readPage' | 'memory' | 'clock' | 'kindOf' | 'random' | 'newId'> {
   readonly store: Store
-  readonly fetcher: Fetcher
   /** Explains why an address must not be requested, without connecting. If absent, only the first request shows that it is refused. */
   readonly checkAddress?: (url: string) => Promise<AddressRefusal | undefined>
   /** Headers for sites behind a login; if absent, there are none. */
   readonly siteHeaders?: SiteHeaders
-  readonly readPage: PageReader
-  /** If absent, memory is not checked. */
-  readonly memory?: Memory
   /** Recent load of this process, from 0 to 1. If absent, background work beside a crawl never pauses. */
   readonly load?: () => number
-  readonly clock: Clock
-  readonly kindOf: PageKindReader
   readonly sha256: Sha256
-  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
-  readonly random: () => number
-  /** Returns a new UUID. */
-  readonly newId: () => string
   readonly limits: CrawlLimits
   readonly runner: Runner
   /** If absent, file trees cannot be read. */

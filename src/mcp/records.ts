@@ -6,12 +6,7 @@ import type { CrawlEntry, CrawlReport } from '../library/sources/describe-crawl.
 import { writeShortfall } from '../library/sources/shortfall.ts'
 
 /** Fields that name a source. */
-export interface SourceRecord {
-  id: string
-  name: string
-  version: string | null
-  url: string
-}
+export type SourceRecord = Pick<Source, 'id' | 'name' | 'version' | 'url'>
 
 /** A source in structured content. */
 export function sourceRecord({ id, name, version, url }: Source): SourceRecord {

@@ -70,25 +70,14 @@ export interface PharosRetrieverInput
 }
 
 /** Metadata of a passage. */
-export interface PassageMetadata {
-  /** URL of the page with the anchor of the section. */
-  readonly url: string
-  readonly title: string
+export interface PassageMetadata
+  extends Pick<
+    Passage,
+    'url' | 'title' | 'startLine' | 'endLine' | 'source' | 'version' | 'score' | 'tokens' | 'chunk'
+  > {
   readonly headingPath: string[]
-  /** Lines of the stored page that the text covers, from 1, inclusive. */
-  readonly startLine: number
-  readonly endLine: number
-  /** Name of the source, with its version if it has one. */
-  readonly source: string
-  readonly version: string | null
-  /** For sorting; not comparable between questions. */
-  readonly score: number
-  /** Approximate number of model tokens of the text. */
-  readonly tokens: number
   /** Origin and age in one line, to show beside the text. */
   readonly citation: string
-  /** The chunk that matched best, as `findChunk` takes it. */
-  readonly chunk: string
   /** When the page was last checked, and when it last changed, in ISO 8601. */
   readonly checkedAt: string
   readonly changedAt: string

@@ -1,11 +1,10 @@
 import type { Setting } from './settings.ts'
 
-/** Settings for crawls: rendering, pace, limits and identity. */
+/** Settings for crawls: rendering, pace, limits and identity. Durations are in milliseconds. */
 export interface CrawlConfig {
   readonly crawl4aiEndpoint: string
   /** Empty when there is none. Never shown. */
   readonly crawl4aiToken: string
-  /** Milliseconds. */
   readonly crawl4aiTimeout: number
   readonly crawl4aiConcurrency: number
   readonly crawl4aiRetries: number
@@ -13,22 +12,15 @@ export interface CrawlConfig {
   /** Empty to search for a browser. */
   readonly browser: string
   readonly renderConcurrency: number
-  /** Milliseconds. */
   readonly renderTimeout: number
   readonly allowPrivate: readonly string[]
   readonly concurrency: number
   readonly hosts: number
-  /** Milliseconds. */
   readonly requestInterval: number
-  /** Milliseconds. */
   readonly startInterval: number
-  /** Milliseconds. */
   readonly jitterMin: number
-  /** Milliseconds. */
   readonly jitterMax: number
-  /** Milliseconds. */
   readonly firstByteTimeout: number
-  /** Milliseconds. */
   readonly answerTimeout: number
   readonly maxHeaderBytes: number
   readonly maxRedirects: number
@@ -36,9 +28,7 @@ export interface CrawlConfig {
   readonly maxAddresses: number
   readonly maxPageBytes: number
   readonly maxMemory: number
-  /** Milliseconds. */
   readonly fullDiskTime: number
-  /** Milliseconds. */
   readonly maxAge: number
   /** Empty when there is none. */
   readonly contactUrl: string

@@ -1,17 +1,11 @@
 import type { Classification, Page } from '../../core/model.ts'
 import type { CrawlEvent } from '../events.ts'
-import type { LedgerRow, Refusal } from '../ledger.ts'
+import type { FoundAddress, LedgerRow, Refusal } from '../ledger.ts'
 import type { Discovery } from '../ledger-reasons.ts'
 import type { PageKind } from '../ports.ts'
 
 /** An address that was found, before it is offered to the ledger. */
-export interface CandidateAddress {
-  readonly url: string
-  readonly key: string
-  readonly depth: number
-  readonly foundOn: string | null
-  readonly discovery: Discovery
-}
+export type CandidateAddress = Pick<FoundAddress, 'url' | 'key' | 'depth' | 'foundOn' | 'discovery'>
 
 /** A completed visit. */
 export interface CompletedVisit

@@ -3,8 +3,8 @@ import { PharosError } from '../../core/errors.ts'
 import type { Snapshot } from '../../core/model.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { Renderer, RenderOutcome, RenderRequest } from '../../crawl/ports.ts'
-import type { HostResolver } from '../address-check.ts'
-import { type Allowance, PUBLIC_ONLY } from '../addresses.ts'
+import { PUBLIC_ONLY } from '../addresses.ts'
+import type { HttpFetcherOptions } from '../http.ts'
 import { parseProxy } from '../parse-proxy.ts'
 import { describeLaunch, loadPlaywright } from './browser.ts'
 import type { ChromiumContext } from './context.ts'
@@ -14,15 +14,11 @@ import { BrowserPool, type PoolOptions, type Recycling } from './pool.ts'
 import { PageCrashed, PageHung, renderPage } from './render-page.ts'
 
 /** How pages are rendered. A megabyte is 2²⁰ bytes. */
-export interface ChromiumRendererOptions {
+export interface ChromiumRendererOptions extends Pick<HttpFetcherOptions, 'allowance' | 'resolve'> {
   /** Path of the browser, as returned by {@link findBrowser}. */
   readonly executablePath: string
   /** The same User-Agent that the plain fetcher sends. */
   readonly userAgent: string
-  /** Addresses that pages may connect to. @default public ones */
-  readonly allowance?: Allowance
-  /** Finds the addresses of a host name. @default the resolver of the system */
-  readonly resolve?: HostResolver
   /** URL of a proxy for every connection. @default none */
   readonly proxy?: string
   /** Pages rendered at the same time. @default 2 */

@@ -1,26 +1,20 @@
 import { maskSecretFields } from '../../core/secrets.ts'
-import type { Clock } from '../../crawl/ports.ts'
 import type { SharableCrawl } from '../ports/store.ts'
 import type { SharedJob } from '../ports/workers.ts'
 import { handleCrawlOutput, type OutputReceivers } from './crawl-output.ts'
-import type { Feed } from './events/feed.ts'
 import type { LogWriter } from './events/log-writer.ts'
 import { restoreRequest } from './job-limits.ts'
-import type { DispatcherLog } from './job-runs.ts'
+import type { JobRunsOptions } from './job-runs.ts'
 import { libraryFlags } from './library-flags.ts'
 import { endProcesses } from './process-end.ts'
-import type { CrawlProcess, CrawlRunner } from './runner.ts'
+import type { CrawlProcess } from './runner.ts'
 import { createTrackedJob, type TrackedJob } from './tracked-job.ts'
 
 /** Options of {@link CrawlSharing}. */
-export interface CrawlSharingOptions {
-  readonly runner: CrawlRunner
-  readonly feed: Pick<Feed, 'tell'>
+export interface CrawlSharingOptions extends Pick<JobRunsOptions, 'runner' | 'feed' | 'clock' | 'libraryPath' | 'log'> {
   readonly writer: Pick<LogWriter, 'note'>
-  readonly clock: Clock
   /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   readonly random: () => number
-  readonly libraryPath: string
   /** Lists crawls with idle hosts, most ready addresses first. */
   readonly listSharable: () => Promise<readonly SharableCrawl[]>
   /** Lists queued and running jobs of all workers. */
@@ -31,7 +25,6 @@ export interface CrawlSharingOptions {
   readonly slots: number
   /** Maximum number of concurrent requests of one helper process. */
   readonly share: number
-  readonly log?: DispatcherLog
 }
 
 /** Poll interval for crawls to join, with ±50 % jitter so that idle workers do not all poll at once. */

@@ -1,6 +1,5 @@
-import type { JobStatus } from '../ports/job-log.ts'
+import type { JobRecord } from '../ports/job-log.ts'
 import type { Feed } from './events/feed.ts'
-import type { ProgressFrame } from './events/frames.ts'
 
 /** A request for a crawl. */
 export interface CrawlRequest {
@@ -12,28 +11,13 @@ export interface CrawlRequest {
 }
 
 /** Current state of a job. */
-export interface JobView {
-  readonly id: string
-  readonly url: string
-  readonly args: readonly string[]
+export interface JobView extends Omit<JobRecord, 'process'> {
   readonly pid: number | null
-  readonly status: JobStatus
   /** `preparing` until the first report of the process. */
   readonly stage: 'queued' | 'preparing' | 'running' | 'ended'
   readonly stageChangedAt: number
-  readonly createdAt: number
-  readonly startedAt: number | null
-  readonly endedAt: number | null
   readonly paused: boolean
   readonly lastActivityAt: number | null
-  readonly crawlId: string | null
-  readonly sourceId: string | null
-  readonly problem: string | null
-  readonly code: number | null
-  readonly signal: string | null
-  /** How often the process was restarted after an interruption. */
-  readonly restarts: number
-  readonly progress: ProgressFrame | null
   readonly rates: JobRates
   readonly trouble: JobTrouble
 }

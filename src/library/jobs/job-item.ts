@@ -1,23 +1,14 @@
 import { isoOrNull } from '../../core/text/iso-time.ts'
 import type { JobView } from './dispatcher.ts'
+import type { ProgressFrame } from './events/frames.ts'
 
 /** A job in the job list of the HTTP API. */
-export interface JobItem {
-  readonly id: string
-  readonly pid: number | null
-  readonly url: string
+export interface JobItem
+  extends Pick<JobView, 'id' | 'pid' | 'url' | 'paused' | 'status' | 'stage' | 'sourceId'>,
+    Pick<ProgressFrame, 'visited' | 'downloaded' | 'errors' | 'queueSize'> {
   readonly startedAt: string | null
-  readonly paused: boolean
-  readonly visited: number
-  readonly downloaded: number
-  readonly errors: number
-  readonly queueSize: number
   readonly lastActivityAt: string | null
-  readonly status: JobView['status']
-  readonly stage: JobView['stage']
   readonly stageChangedAt: string
-  /** Null until the crawl has reported its source. */
-  readonly sourceId: string | null
 }
 
 /** Converts a job to its list item. */

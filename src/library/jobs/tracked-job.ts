@@ -1,34 +1,24 @@
 import { maskSecretFields } from '../../core/secrets.ts'
 import { looseKey } from '../../core/url/key.ts'
-import type { JobRecord, JobStatus } from '../ports/job-log.ts'
+import type { JobRecord } from '../ports/job-log.ts'
 import { FILTER_REASONS } from '../sources/describe-source.ts'
 import type { CrawlRequest, JobView } from './dispatcher.ts'
 import { type ErrorFrame, NO_PROGRESS, type NoteFrame, type ProgressFrame, type QueueFrame } from './events/frames.ts'
 import { createRateMeter, type RateMeter } from './job-rates.ts'
 import type { CrawlProcess, ProcessIdentity } from './runner.ts'
 
+type Changing<T> = { -readonly [Name in keyof T]: T[Name] }
+
 /** A queued, running or recently ended job of a dispatcher. */
-export interface TrackedJob {
+export interface TrackedJob
+  extends Changing<Omit<JobView, 'id' | 'url' | 'args' | 'pid' | 'createdAt' | 'rates' | 'trouble'>> {
   readonly id: string
   readonly request: CrawlRequest
   readonly createdAt: number
-  status: JobStatus
-  stage: JobView['stage']
-  stageChangedAt: number
-  startedAt: number | null
-  endedAt: number | null
   /** Whether a pause was requested; the process confirms it later. */
   paused: boolean
-  lastActivityAt: number | null
-  crawlId: string | null
-  sourceId: string | null
-  problem: string | null
-  code: number | null
-  signal: string | null
-  restarts: number
   /** Consecutive restarts without progress. */
   fruitlessRestarts: number
-  progress: ProgressFrame | null
   /** Progress at the end of the previous process. */
   earlierProgress: ProgressFrame | null
   /** When progress was last sent to the feed as a line of text. */

@@ -8,7 +8,7 @@ import type { PageSignature } from '../../core/retrieval/page-signature.ts'
 import type { CrawlKind, CrawlSummary } from '../../crawl/events.ts'
 import type { Ledger } from '../../crawl/ledger.ts'
 import type { PlannerOptions } from '../../crawl/planner-options.ts'
-import type { PageKind } from '../../crawl/ports.ts'
+import type { CrawlRun } from '../../crawl/run.ts'
 import type { Alias } from '../../crawl/settlement.ts'
 import type { ProcessCounts, SharedCrawl } from '../../crawl/sharing.ts'
 import type { CrawlType, Source, SourceUpdate } from '../source.ts'
@@ -33,17 +33,8 @@ export interface Crawl {
 }
 
 /** Options of one run, stored so that an interrupted run resumes with them. */
-export interface CrawlRunOptions {
-  /** Reads every page again, regardless of validators and hashes. */
-  readonly full: boolean
-  /** Removes pages proven gone, however many. */
-  readonly acceptLoss: boolean
-  /** In a refresh, also fetches new addresses. */
-  readonly discover: boolean
-  /** Pages checked within this many milliseconds are not fetched again. */
-  readonly maxAgeMs: number
-  /** Maximum age by kind of page, overriding `maxAgeMs`. */
-  readonly maxAgeMsOf: Readonly<Partial<Record<PageKind, number>>>
+export interface CrawlRunOptions
+  extends Pick<CrawlRun, 'full' | 'acceptLoss' | 'discover' | 'maxAgeMs' | 'maxAgeMsOf'> {
   /** Scope overrides for this run only. */
   readonly scope: Partial<Source['scope']>
   /** Crawl type for this run only. @default that of the source */

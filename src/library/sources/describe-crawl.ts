@@ -1,5 +1,4 @@
 import { PharosError } from '../../core/errors.ts'
-import type { WiderScope } from '../../crawl/addresses/wider-scope.ts'
 import type { CrawlKind } from '../../crawl/events.ts'
 import type { Reason } from '../../crawl/ledger-reasons.ts'
 import type { Library, SourceState } from '../library.ts'
@@ -14,9 +13,8 @@ import {
   hasRecentHeartbeat,
   listWaiting,
   readRunningStatus,
-  type SourceStatus,
+  type SourceReport,
   totalPages,
-  type WaitingHost,
 } from './source-status.ts'
 
 /** State of a crawl; a running one without heartbeats is `interrupted`. */
@@ -39,32 +37,24 @@ export interface CrawlEntry {
 }
 
 /** Report on a crawl of a source, during or after it. */
-export interface CrawlReport {
-  readonly source: Source
-  readonly status: SourceStatus
-  readonly isRunning: boolean
+export interface CrawlReport
+  extends Pick<
+    SourceReport,
+    'source' | 'status' | 'isRunning' | 'pages' | 'chunks' | 'waiting' | 'wider' | 'documentation'
+  > {
   /** Null if the source was never crawled. */
   readonly crawl: CrawlEntry | null
   readonly progress: JobProgress
-  /** Pages and chunks of the source in the library. */
-  readonly pages: number
-  readonly chunks: number
   /** The page cap that was reached; null if none was. */
   readonly cappedAt: number | null
   /** Known addresses left unread because of the cap, or because the crawl stopped. */
   readonly unread: number
   /** Why missing pages were kept; null if they were not, or none can be missing. */
   readonly incomplete: string | null
-  /** Hosts in back-off that the crawl waits for. */
-  readonly waiting: readonly WaitingHost[]
   /** Missing pages of the source after its last crawl; null for earlier crawls, or if none are known. */
   readonly shortfall: Shortfall | null
-  /** A wider scope that the source probably needs; null if the current one fits. */
-  readonly wider: WiderScope | null
   /** What was wrong with the lists of the site, in words. */
   readonly listFaults: readonly string[]
-  /** Addresses of documentation to offer; see {@link SourceDescription}. */
-  readonly documentation: readonly string[]
   /** Addresses still to be visited. */
   readonly pending: number
   /** Failed pages that are empty until a browser runs their scripts; not counted while the crawl runs in this process. */

@@ -1,12 +1,10 @@
 import { messageOf, PharosError } from '../../core/errors.ts'
 import { maskSecretFields } from '../../core/secrets.ts'
-import type { Clock } from '../../crawl/ports.ts'
-import type { Feed } from '../../library/jobs/events/feed.ts'
 import { parseFrame } from '../../library/jobs/events/frames.ts'
-import type { DispatcherLog } from '../../library/jobs/job-runs.ts'
+import type { JobRunsOptions } from '../../library/jobs/job-runs.ts'
 import { libraryFlags } from '../../library/jobs/library-flags.ts'
 import { endProcesses, hideLibraryPath, TERM_GRACE_MS } from '../../library/jobs/process-end.ts'
-import type { CrawlProcess, CrawlRunner, ProcessEnd } from '../../library/jobs/runner.ts'
+import type { CrawlProcess, ProcessEnd } from '../../library/jobs/runner.ts'
 import { waitUpTo } from '../../library/jobs/wait-up-to.ts'
 import { ANALYSIS_JOB_ID } from '../../library/ports/job-log.ts'
 import type { AnalysisRun, RunChange, RunOptions } from '../ports/analyses.ts'
@@ -16,16 +14,10 @@ import type { AnalysisWorker } from './analysis-runner.ts'
 import { beginRun, fillOptions, isRunAbandoned, requireAnalyses } from './begin-run.ts'
 
 /** Options of {@link AnalysisProcessRunner}. */
-export interface AnalysisRunnerOptions {
-  /** Starts the analysis process. */
-  readonly runner: CrawlRunner
+export interface AnalysisRunnerOptions
+  extends Pick<JobRunsOptions, 'runner' | 'feed' | 'clock' | 'libraryPath' | 'log'> {
   /** Opens the library, retrying until it succeeds. */
   readonly library: () => Promise<PlacesLibrary>
-  readonly feed: Pick<Feed, 'tell'>
-  readonly clock: Clock
-  /** Library that the processes write to, safe to display. */
-  readonly libraryPath: string
-  readonly log?: DispatcherLog
 }
 
 /** Poll interval for abandoned runs of other processes. */
