@@ -1,13 +1,13 @@
-import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { writeNumber } from '../../../src/core/text/count.ts'
 import { writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
 import { ExternalLink, PageLink } from '../external-link.tsx'
-import { type Refusal, request, writeQuery } from '../request.ts'
+import { RefusalNote } from '../refusal-note.tsx'
+import { writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
+import { useAnswer } from '../use-answer.ts'
 
 /** A change in words. */
 interface ChangeEntry {
@@ -46,20 +46,8 @@ const LINE_CLASSES: Readonly<Record<string, string>> = { '+': 'line-added', '-':
 export function Changes(): JSX.Element {
   const { query } = route.value
   const [source, from, to, limit] = ['source', 'from', 'to', 'limit'].map((name) => query.get(name) ?? '')
-  const answer = useSignal<ChangesAnswer | null>(null)
-  const refusal = useSignal<Refusal | null>(null)
-  useEffect(() => {
-    if (source === '') return
-    const stop = new AbortController()
-    answer.value = null
-    const parameters = writeQuery({ source: source || null, from: from || null, to: to || null, limit: limit || null })
-    void request<ChangesAnswer>(`/api/changes${parameters}`, { signal: stop.signal }).then((found) => {
-      if (stop.signal.aborted) return
-      answer.value = 'value' in found ? found.value : null
-      refusal.value = 'refusal' in found ? found.refusal : null
-    })
-    return () => stop.abort()
-  }, [source, from, to, limit])
+  const path = source === '' ? null : `/api/changes${writeQuery({ source, from, to, limit })}`
+  const { value: answer, refusal } = useAnswer<ChangesAnswer>(path)
   if (source === '') return <NoSource />
   return (
     <>
@@ -67,16 +55,8 @@ export function Changes(): JSX.Element {
         <h1>Changes in {source}</h1>
       </div>
       <Versions from={from ?? ''} to={to ?? ''} />
-      {refusal.value === null ? null : (
-        <p class="field-problem" role="alert">
-          {refusal.value.message}
-        </p>
-      )}
-      {answer.value === null ? (
-        refusal.value === null && <p class="quiet">Comparing all pages…</p>
-      ) : (
-        <Comparison answer={answer.value} />
-      )}
+      <RefusalNote refusal={refusal} />
+      {answer !== null ? <Comparison answer={answer} /> : refusal === null && <p class="quiet">Comparing all pages…</p>}
     </>
   )
 }

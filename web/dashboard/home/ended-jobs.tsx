@@ -10,6 +10,7 @@ import { endedCount } from '../live.ts'
 import { request } from '../request.ts'
 import { sources } from '../sources/source-list.ts'
 import { shortenProblem, writeVersion } from '../sources/source-state.ts'
+import { TableHead } from '../table-head.tsx'
 import { hrefOf } from './matters.ts'
 
 const TONES: Readonly<Record<QueueItem['status'], Tone>> = {
@@ -32,6 +33,19 @@ const MARKS: Readonly<Record<QueueItem['status'], string>> = {
 
 const MAX_SHOWN = 10
 
+/** The columns of the table. */
+const COLUMNS = [
+  ['Result'],
+  ['Crawl'],
+  ['New or changed', 'number'],
+  ['Unchanged', 'number'],
+  ['Errors', 'number'],
+  ['Not read', 'number'],
+  ['Took'],
+  ['When'],
+  ['Details', 'unseen'],
+] as const
+
 /** The jobs that ended last, with their results. */
 export function EndedJobs(): JSX.Element | null {
   const items = useSignal<readonly QueueItem[]>([])
@@ -48,29 +62,7 @@ export function EndedJobs(): JSX.Element | null {
       <h2>Recent crawls</h2>
       <div class="box dense">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Result</th>
-              <th scope="col">Crawl</th>
-              <th scope="col" class="number">
-                New or changed
-              </th>
-              <th scope="col" class="number">
-                Unchanged
-              </th>
-              <th scope="col" class="number">
-                Errors
-              </th>
-              <th scope="col" class="number">
-                Not read
-              </th>
-              <th scope="col">Took</th>
-              <th scope="col">When</th>
-              <th scope="col">
-                <span class="unseen">Details</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={COLUMNS} />
           <tbody>
             {items.value.map((item) => (
               <EndedJob key={item.id} item={item} />

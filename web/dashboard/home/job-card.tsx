@@ -9,11 +9,12 @@ import type { HostPace, ProgressEvent, SourceItem } from '../api.ts'
 import { now } from '../clock.ts'
 import { libraryOutage } from '../library-outage.ts'
 import { type LiveJob, readJobs } from '../live.ts'
-import { type Refusal, send } from '../request.ts'
+import { RefusalNote } from '../refusal-note.tsx'
+import { send } from '../request.ts'
 import { sources } from '../sources/source-list.ts'
 import { writeVersion } from '../sources/source-state.ts'
 import { SiteFindings } from '../understanding/site-findings.tsx'
-import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { useAction } from '../use-action.ts'
 import { hrefOf } from './matters.ts'
 import { Notes } from './notes.tsx'
 import { RateChart } from './rate-chart.tsx'
@@ -251,15 +252,10 @@ function Lines({ lines }: { readonly lines: readonly string[] }): JSX.Element | 
 
 function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
   const isConfirming = useSignal(false)
-  const refusal = useSignal<Refusal | null>(null)
-  const isBusy = useSignal(false)
+  const { isBusy, refusal, run } = useAction()
   const { status, stage, paused } = job.item.value
-  useClearOnReconnect(refusal)
   const act = async (action: 'pause' | 'resume' | 'stop') => {
-    isBusy.value = true
-    const answer = await send(`/api/crawls/${encodeURIComponent(job.id)}/${action}`)
-    refusal.value = 'refusal' in answer ? answer.refusal : null
-    isBusy.value = false
+    await run(() => send(`/api/crawls/${encodeURIComponent(job.id)}/${action}`))
     await readJobs()
   }
   return (
@@ -283,11 +279,7 @@ function JobButtons({ job }: { readonly job: LiveJob }): JSX.Element {
       >
         {status === 'queued' ? 'Cancel' : 'Stop'}
       </button>
-      {refusal.value === null ? null : (
-        <p class="field-problem" role="alert">
-          {refusal.value.message}
-        </p>
-      )}
+      <RefusalNote refusal={refusal.value} />
       <ConfirmDialog
         isOpen={isConfirming}
         title={`${status === 'queued' ? 'Cancel' : 'Stop'} this crawl?`}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact'
+import { Options } from '../../shared/options.tsx'
 import { CheckField, Field, type SharedFields, TextField } from './fields.tsx'
 
 /** Labels for the verbosity of the planner. */
@@ -55,11 +56,7 @@ export function PlanFields(shared: SharedFields): JSX.Element {
         >
           {(props) => (
             <select {...props} value={fields.value.plannerVerbosity}>
-              {VERBOSITIES.map(([value, words]) => (
-                <option key={value} value={value}>
-                  {words}
-                </option>
-              ))}
+              <Options of={VERBOSITIES} />
             </select>
           )}
         </Field>

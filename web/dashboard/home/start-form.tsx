@@ -2,10 +2,10 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { labelOfCode } from '../../../src/core/address-labels.ts'
-import { REACHES } from '../../../src/core/url/scope.ts'
+import { Options } from '../../shared/options.tsx'
 import type { CrawlTypeItem, CrawlTypeList } from '../api.ts'
-import { ErrorId } from '../error-id.tsx'
 import { liveJobs, readJobs } from '../live.ts'
+import { RefusalNote } from '../refusal-note.tsx'
 import { type Answer, type Refusal, request, send } from '../request.ts'
 import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
 import {
@@ -97,11 +97,7 @@ export function StartForm(): JSX.Element {
           <Field {...shared} name="scope" label="Scope">
             {(props) => (
               <select {...props} value={fields.value.scope}>
-                {REACHES.map((reach) => (
-                  <option key={reach} value={reach}>
-                    {REACH_WORDS[reach]}
-                  </option>
-                ))}
+                <Options of={Object.entries(REACH_WORDS)} />
               </select>
             )}
           </Field>
@@ -121,11 +117,7 @@ export function StartForm(): JSX.Element {
             {(props) => (
               <select {...props} value={fields.value.render}>
                 <option value="">Automatic</option>
-                {Object.entries(RENDER_WORDS).map(([render, words]) => (
-                  <option key={render} value={render}>
-                    {words}
-                  </option>
-                ))}
+                <Options of={Object.entries(RENDER_WORDS)} />
               </select>
             )}
           </Field>
@@ -165,12 +157,7 @@ export function StartForm(): JSX.Element {
       {isQueued.value && liveJobs.value.some(({ item }) => item.value.status === 'queued') ? (
         <output class="small">Other crawls are running; this one is queued.</output>
       ) : null}
-      {refusal.value === null ? null : (
-        <p class="field-problem" role="alert">
-          {refusal.value.message}
-          <ErrorId refusal={refusal.value} />
-        </p>
-      )}
+      <RefusalNote refusal={refusal.value} showsId />
       {refusal.value?.code === 'CRAWL_UNPREPARED' ? (
         <MissingMilestones
           host={URL.parse(readUrl(fields.value.startUrl) ?? '')?.host ?? ''}
@@ -221,11 +208,7 @@ function TypeField({
     >
       {({ onInput: _, ...props }) => (
         <select {...props} value={fields.value.crawlType} onInput={(event) => choose(event.currentTarget.value)}>
-          {types.value.map(({ name }) => (
-            <option key={name} value={name}>
-              {labelOfCode(name)}
-            </option>
-          ))}
+          <Options of={types.value.map(({ name }) => [name, labelOfCode(name)])} />
         </select>
       )}
     </Field>

@@ -8,11 +8,23 @@ import type { WorkerItem, WorkerJob, WorkerList } from '../api.ts'
 import { now } from '../clock.ts'
 import { connection } from '../live.ts'
 import { request } from '../request.ts'
+import { TableHead } from '../table-head.tsx'
 
 /** Poll interval for the list of workers. */
 const POLL_INTERVAL_MS = 2000
 
 const TONES: Readonly<Record<WorkerItem['state'], Tone>> = { working: 'good', draining: 'warn', lost: 'bad' }
+
+/** The columns of the table. */
+const COLUMNS = [
+  ['State'],
+  ['Worker'],
+  ['Crawls'],
+  ['Hosts held', 'number'],
+  ['Visits/s', 'number'],
+  ['Visits', 'number'],
+  ['Data', 'number'],
+] as const
 
 /** The workers that take crawls from the queue of a library in PostgreSQL. */
 export function WorkersPanel(): JSX.Element | null {
@@ -52,25 +64,7 @@ function WorkerTable({ items }: { readonly items: readonly WorkerItem[] }): JSX.
   return (
     <div class="box">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">State</th>
-            <th scope="col">Worker</th>
-            <th scope="col">Crawls</th>
-            <th scope="col" class="number">
-              Hosts held
-            </th>
-            <th scope="col" class="number">
-              Visits/s
-            </th>
-            <th scope="col" class="number">
-              Visits
-            </th>
-            <th scope="col" class="number">
-              Data
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={COLUMNS} />
         <tbody>
           {items.map((item) => (
             <Worker key={item.id} item={item} />

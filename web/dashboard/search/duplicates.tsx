@@ -1,11 +1,11 @@
-import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { countOf } from '../../../src/core/text/count.ts'
 import type { DuplicateGroup, DuplicateList } from '../api.ts'
 import { PageLink } from '../external-link.tsx'
-import { type Refusal, request, writeQuery } from '../request.ts'
+import { RefusalNote } from '../refusal-note.tsx'
+import { writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
+import { useAnswer } from '../use-answer.ts'
 
 /** Groups per page. */
 const GROUPS_PER_PAGE = 20
@@ -15,19 +15,8 @@ export function Duplicates(): JSX.Element {
   const { query } = route.value
   const source = query.get('source') ?? ''
   const offset = Math.max(0, Math.trunc(Number(query.get('offset') ?? 0)) || 0)
-  const list = useSignal<DuplicateList | null>(null)
-  const refusal = useSignal<Refusal | null>(null)
-  useEffect(() => {
-    const stop = new AbortController()
-    list.value = null
-    const parameters = writeQuery({ source: source === '' ? null : source, offset, limit: GROUPS_PER_PAGE })
-    void request<DuplicateList>(`/api/duplicates${parameters}`, { signal: stop.signal }).then((answer) => {
-      if (stop.signal.aborted) return
-      list.value = 'value' in answer ? answer.value : null
-      refusal.value = 'refusal' in answer ? answer.refusal : null
-    })
-    return () => stop.abort()
-  }, [source, offset])
+  const path = `/api/duplicates${writeQuery({ source, offset, limit: GROUPS_PER_PAGE })}`
+  const { value: list, refusal } = useAnswer<DuplicateList>(path)
   return (
     <>
       <div class="head">
@@ -36,15 +25,11 @@ export function Duplicates(): JSX.Element {
       <p class="quiet small">
         Pages with nearly the same content, and translations. A search shows one page of each group.
       </p>
-      {refusal.value === null ? null : (
-        <p class="field-problem" role="alert">
-          {refusal.value.message}
-        </p>
-      )}
-      {list.value === null ? (
-        refusal.value === null && <p class="quiet">Comparing all pages…</p>
+      <RefusalNote refusal={refusal} />
+      {list !== null ? (
+        <Groups list={list} offset={offset} />
       ) : (
-        <Groups list={list.value} offset={offset} />
+        refusal === null && <p class="quiet">Comparing all pages…</p>
       )}
     </>
   )

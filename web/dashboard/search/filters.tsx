@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { KINDS } from '../../../src/core/model.ts'
 import { CONTENT_TYPES } from '../../../src/core/retrieval/content-type.ts'
 import { nameOfKind } from '../../shared/kind-name.ts'
+import { Options } from '../../shared/options.tsx'
 import { writeQuery } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 
@@ -68,11 +69,12 @@ export function SearchFilters(): JSX.Element {
                   onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
                 >
                   <option value="">{empty}</option>
-                  {withChosen(choices, query.get(name)).map((choice) => (
-                    <option key={choice} value={choice}>
-                      {name === 'kind' ? nameOfKind(choice) : choice}
-                    </option>
-                  ))}
+                  <Options
+                    of={withChosen(choices, query.get(name)).map((choice) => [
+                      choice,
+                      name === 'kind' ? nameOfKind(choice) : choice,
+                    ])}
+                  />
                 </select>
               )}
             </label>

@@ -1,6 +1,17 @@
 import type { JSX } from 'preact'
 import { writeNumber } from '../../../src/core/text/count.ts'
 import type { PassageExplanation } from '../api.ts'
+import { TableHead } from '../table-head.tsx'
+
+/** The columns of the table. */
+const COLUMNS = [
+  ['Word'],
+  ['Found as'],
+  ['In'],
+  ['Times', 'number'],
+  ['Chunks with the word', 'number'],
+  ['Adds'],
+] as const
 
 /** Explains the score of a passage. */
 export function ScoreExplanation({
@@ -26,20 +37,7 @@ export function ScoreExplanation({
     <div class="why">
       {parts.length === 0 ? null : (
         <table class="why-table">
-          <thead>
-            <tr>
-              <th scope="col">Word</th>
-              <th scope="col">Found as</th>
-              <th scope="col">In</th>
-              <th scope="col" class="number">
-                Times
-              </th>
-              <th scope="col" class="number">
-                Chunks with the word
-              </th>
-              <th scope="col">Adds</th>
-            </tr>
-          </thead>
+          <TableHead columns={COLUMNS} />
           <tbody>
             {parts.map(({ word, fields, terms, documents, score: added }) => (
               <tr key={word}>

@@ -5,6 +5,7 @@ import { useSearchKeys } from '../../shared/search-keys.ts'
 import { useTypedQuestion } from '../../shared/typed-question.ts'
 import type { SearchPage, SourceItem, SourceList } from '../api.ts'
 import { connection } from '../live.ts'
+import { RefusalNote } from '../refusal-note.tsx'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { SEARCH_PARAMETERS, SearchFilters } from './filters.tsx'
@@ -116,11 +117,7 @@ export function Search(): JSX.Element {
         <VersionChips sources={sources.value ?? []} />
         <SearchFilters />
       </search>
-      {refusal.value === null ? null : (
-        <p class="field-problem" role="alert">
-          {refusal.value.message}
-        </p>
-      )}
+      <RefusalNote refusal={refusal.value} />
       <div ref={results} class={isBusy.value ? 'results busy' : 'results'} aria-busy={isBusy.value}>
         {found.value === null ? null : <Results found={found.value} onMore={(cursor) => void search(cursor)} />}
         {found.value === null && sources.value?.length === 0 ? <EmptyLibrary /> : null}

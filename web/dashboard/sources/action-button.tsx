@@ -1,8 +1,8 @@
-import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { readJobs } from '../live.ts'
-import { type Refusal, send } from '../request.ts'
-import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { RefusalNote } from '../refusal-note.tsx'
+import { send } from '../request.ts'
+import { useAction } from '../use-action.ts'
 import { readSources } from './source-list.ts'
 import type { SourceAction } from './source-state.ts'
 
@@ -14,29 +14,22 @@ export function ActionButton(props: {
   readonly onDone?: () => void
 }): JSX.Element {
   const { id, action, class: className = '', onDone } = props
-  const isBusy = useSignal(false)
-  const refusal = useSignal<Refusal | null>(null)
-  useClearOnReconnect(refusal)
-  const run = async () => {
-    isBusy.value = true
-    const ask = (verb: string, body?: unknown) => send(`/api/sources/${encodeURIComponent(id)}/${verb}`, body)
-    const resumed = action.endsPauses === true ? await ask('resume') : undefined
-    const answer = resumed !== undefined && 'refusal' in resumed ? resumed : await ask(action.verb, action.body)
-    refusal.value = 'refusal' in answer ? answer.refusal : null
-    isBusy.value = false
+  const { isBusy, refusal, run } = useAction()
+  const ask = (verb: string, body?: unknown) => send(`/api/sources/${encodeURIComponent(id)}/${verb}`, body)
+  const start = async () => {
+    await run(async () => {
+      const resumed = action.endsPauses === true ? await ask('resume') : undefined
+      return resumed !== undefined && 'refusal' in resumed ? resumed : ask(action.verb, action.body)
+    })
     await Promise.all([readJobs(), readSources()])
     onDone?.()
   }
   return (
     <>
-      <button type="button" class={className} disabled={isBusy.value} title={action.title} onClick={() => void run()}>
+      <button type="button" class={className} disabled={isBusy.value} title={action.title} onClick={() => void start()}>
         {action.label}
       </button>
-      {refusal.value === null ? null : (
-        <p class="field-problem" role="alert">
-          {refusal.value.message}
-        </p>
-      )}
+      <RefusalNote refusal={refusal.value} />
     </>
   )
 }

@@ -4,6 +4,7 @@ import { useEffect, useId } from 'preact/hooks'
 import type { ChunkProfile } from '../../../src/core/chunk/profiles.ts'
 import { readPastedAddress } from '../../../src/core/url/pasted-address.ts'
 import { Modal } from '../../shared/dialog.tsx'
+import { Options } from '../../shared/options.tsx'
 import { findUrlProblem, REACH_WORDS, RENDER_WORDS, readUrl, TREE_ADDRESS } from '../home/crawl-form.ts'
 import { readJobs } from '../live.ts'
 import { type Answer, type Refusal, request, send, writeQuery } from '../request.ts'
@@ -297,11 +298,7 @@ function ChoiceField({ label, words, value, isWide, onInput }: ChoiceInput): JSX
     <div class={isWide ? 'field wide' : 'field'}>
       <label for={id}>{label}</label>
       <select id={id} value={value} onInput={(event) => onInput(event.currentTarget.value)}>
-        {Object.entries(words).map(([name, optionLabel]) => (
-          <option key={name} value={name}>
-            {optionLabel}
-          </option>
-        ))}
+        <Options of={Object.entries(words)} />
       </select>
     </div>
   )

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { patternLabel, STATE_LABELS } from '../../../src/core/address-labels.ts'
@@ -7,37 +6,34 @@ import { writeAgo, writeMoment, writeSpan } from '../../shared/format.ts'
 import type { UrlExplanation } from '../api.ts'
 import { now } from '../clock.ts'
 import { ExternalLink, PageLink } from '../external-link.tsx'
-import { type Refusal, request, writeQuery } from '../request.ts'
+import { RefusalNote } from '../refusal-note.tsx'
+import { writeQuery } from '../request.ts'
 import { replaceQuery } from '../route.ts'
+import { useAnswer } from '../use-answer.ts'
 
 /** Explains the ledger row of one address. */
 export function ExplainPanel({ source, url }: { readonly source: string; readonly url: string }): JSX.Element {
-  const explanation = useSignal<UrlExplanation | null>(null)
-  const refusal = useSignal<Refusal | null>(null)
+  const { value: explanation, refusal } = useAnswer<UrlExplanation>(`/api/explain${writeQuery({ source, url })}`)
   useEffect(() => {
-    void request<UrlExplanation>(`/api/explain${writeQuery({ source, url })}`).then((answer) => {
-      if ('value' in answer) explanation.value = answer.value
-      else refusal.value = answer.refusal
-    })
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') replaceQuery({ explain: '' })
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
-  }, [source, url])
+  }, [])
   return (
     <aside class="panel explain" aria-label="Explanation of this address" aria-live="polite">
       <header>
         <h2>
-          <ExternalLink url={explanation.value?.url ?? url} />
+          <ExternalLink url={explanation?.url ?? url} />
         </h2>
         <button type="button" aria-label="Close" onClick={() => replaceQuery({ explain: '' })}>
           ✕
         </button>
       </header>
-      {refusal.value === null ? null : <p class="field-problem">{refusal.value.message}</p>}
-      {explanation.value === null ? null : <ReadButton source={source} explanation={explanation.value} />}
-      {explanation.value === null ? null : <AddressHistory explanation={explanation.value} />}
+      <RefusalNote refusal={refusal} />
+      {explanation === null ? null : <ReadButton source={source} explanation={explanation} />}
+      {explanation === null ? null : <AddressHistory explanation={explanation} />}
     </aside>
   )
 }

@@ -1,10 +1,10 @@
-import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useId } from 'preact/hooks'
 import { parseDuration } from '../../../src/core/text/duration.ts'
+import { Options } from '../../shared/options.tsx'
 import type { SourceItem } from '../api.ts'
-import { type Refusal, send } from '../request.ts'
-import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { send } from '../request.ts'
+import { useAction } from '../use-action.ts'
 import { isImported } from './source-state.ts'
 
 /** Labels for how often a source is crawled again by itself. */
@@ -27,27 +27,21 @@ export function Schedule({
   readonly onChange: () => void
 }): JSX.Element | null {
   const id = useId()
-  const refusal = useSignal<Refusal | null>(null)
-  useClearOnReconnect(refusal)
+  const { refusal, run } = useAction()
   if (isImported(item)) return null
   const { refresh } = item
   const known = Object.keys(EVERY_WORDS).find((text) => parseDuration(text) === refresh?.everyMs)
   const value = refresh === null ? 'never' : (known ?? refresh.every)
   const words = value in EVERY_WORDS ? EVERY_WORDS : { ...EVERY_WORDS, [value]: `every ${value}` }
   const change = async (every: string) => {
-    const answer = await send(`/api/sources/${encodeURIComponent(item.id)}/schedule`, { every })
-    refusal.value = 'refusal' in answer ? answer.refusal : null
+    await run(() => send(`/api/sources/${encodeURIComponent(item.id)}/schedule`, { every }))
     onChange()
   }
   return (
     <span class="schedule">
       <label for={id}>crawl again</label>{' '}
       <select id={id} value={value} onInput={(event) => void change(event.currentTarget.value)}>
-        {Object.entries(words).map(([name, label]) => (
-          <option key={name} value={name}>
-            {label}
-          </option>
-        ))}
+        <Options of={Object.entries(words)} />
       </select>
       {refusal.value === null ? null : (
         <span class="field-problem" role="alert">

@@ -3,8 +3,9 @@ import type { ComponentChildren, JSX } from 'preact'
 import { countOf } from '../../../src/core/text/count.ts'
 import { ConfirmDialog } from '../../shared/dialog.tsx'
 import type { SourceItem } from '../api.ts'
-import { type Refusal, request } from '../request.ts'
-import { useClearOnReconnect } from '../use-clear-on-reconnect.ts'
+import { RefusalNote } from '../refusal-note.tsx'
+import { request } from '../request.ts'
+import { useAction } from '../use-action.ts'
 import { ActionButton } from './action-button.tsx'
 import { findRemedy, listActions } from './source-state.ts'
 
@@ -29,15 +30,10 @@ export function SourceActions({
   isPage = false,
 }: ActionsInput): JSX.Element {
   const isConfirming = useSignal(false)
-  const isBusy = useSignal(false)
-  const refusal = useSignal<Refusal | null>(null)
+  const { isBusy, refusal, run } = useAction()
   const path = `/api/sources/${encodeURIComponent(item.id)}`
-  useClearOnReconnect(refusal)
   const remove = async () => {
-    isBusy.value = true
-    const answer = await request(`${path}${isBeingCrawled ? '?force=1' : ''}`, { method: 'DELETE' })
-    refusal.value = 'refusal' in answer ? answer.refusal : null
-    isBusy.value = false
+    const answer = await run(() => request(`${path}${isBeingCrawled ? '?force=1' : ''}`, { method: 'DELETE' }))
     if ('value' in answer) onRemoved?.()
     onChange()
   }
@@ -69,11 +65,7 @@ export function SourceActions({
           Remove
         </button>
       </Menu>
-      {refusal.value === null ? null : (
-        <p class="field-problem" role="alert">
-          {refusal.value.message}
-        </p>
-      )}
+      <RefusalNote refusal={refusal.value} />
       <ConfirmDialog
         isOpen={isConfirming}
         title={`Remove ${item.name}?`}

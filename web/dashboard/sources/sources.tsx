@@ -8,8 +8,10 @@ import type { CrawlDetail, SourceItem } from '../api.ts'
 import { now } from '../clock.ts'
 import { libraryOutage } from '../library-outage.ts'
 import { endedCount, liveJobs } from '../live.ts'
+import { RefusalNote } from '../refusal-note.tsx'
 import { request } from '../request.ts'
 import { replaceQuery } from '../route.ts'
+import { TableHead } from '../table-head.tsx'
 import { useLiveRefresh } from '../use-live-refresh.ts'
 import type { StartedCrawl } from './add-source.tsx'
 import { CoverageLine } from './coverage-bar.tsx'
@@ -17,6 +19,17 @@ import { LazyAddSource } from './lazy-add-source.tsx'
 import { SourceActions } from './source-actions.tsx'
 import { readSources, sources, sourcesRefusal } from './source-list.ts'
 import { describeSourceState, writeVersion } from './source-state.ts'
+
+/** The columns of the table. */
+const COLUMNS = [
+  ['Source'],
+  ['Status'],
+  ['Pages', 'number'],
+  ['Passages', 'number'],
+  ['Coverage'],
+  ['Last crawl'],
+  ['Actions', 'unseen'],
+] as const
 
 /** All sources of the library. */
 export function Sources(): JSX.Element {
@@ -39,11 +52,7 @@ export function Sources(): JSX.Element {
         }}
       />
       <AddFailure started={started} />
-      {sourcesRefusal.value === null || libraryOutage.value !== null ? null : (
-        <p class="field-problem" role="alert">
-          {sourcesRefusal.value.message}
-        </p>
-      )}
+      {libraryOutage.value === null ? <RefusalNote refusal={sourcesRefusal.value} /> : null}
       {sources.value?.length === 0 ? (
         <div class="panel empty">
           <p>
@@ -63,23 +72,7 @@ export function Sources(): JSX.Element {
       {sources.value === null || sources.value.length === 0 ? null : (
         <div class="box dense">
           <table class="cards">
-            <thead>
-              <tr>
-                <th scope="col">Source</th>
-                <th scope="col">Status</th>
-                <th scope="col" class="number">
-                  Pages
-                </th>
-                <th scope="col" class="number">
-                  Passages
-                </th>
-                <th scope="col">Coverage</th>
-                <th scope="col">Last crawl</th>
-                <th scope="col">
-                  <span class="unseen">Actions</span>
-                </th>
-              </tr>
-            </thead>
+            <TableHead columns={COLUMNS} />
             <tbody>
               {sources.value.map((item) => (
                 <SourceRow key={item.id} item={item} onChange={() => void readSources()} />

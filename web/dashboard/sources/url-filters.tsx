@@ -3,6 +3,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { labelOfCode, STATE_LABELS } from '../../../src/core/address-labels.ts'
 import { countOf } from '../../../src/core/text/count.ts'
+import { Options } from '../../shared/options.tsx'
 import { replaceQuery } from '../route.ts'
 import { STATES } from './coverage.ts'
 
@@ -36,22 +37,14 @@ export function UrlFilters({ reasons, state, reason, text, outsideCount, hasOuts
         State
         <select value={state} onInput={(event) => replaceQuery({ state: event.currentTarget.value, reason: '' })}>
           <option value="">any</option>
-          {STATES.map((name) => (
-            <option key={name} value={name}>
-              {STATE_LABELS[name]}
-            </option>
-          ))}
+          <Options of={STATES.map((name) => [name, STATE_LABELS[name]])} />
         </select>
       </label>
       <label>
         Reason
         <select value={reason} onInput={(event) => replaceQuery({ reason: event.currentTarget.value })}>
           <option value="">any</option>
-          {choices.map((name) => (
-            <option key={name} value={name}>
-              {labelOfCode(name)}
-            </option>
-          ))}
+          <Options of={choices.map((name) => [name, labelOfCode(name)])} />
         </select>
       </label>
       <label class="grow">

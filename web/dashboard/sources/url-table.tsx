@@ -10,6 +10,7 @@ import type { Tone } from '../../shared/tone.ts'
 import type { UrlItem } from '../api.ts'
 import { now } from '../clock.ts'
 import { connection } from '../live.ts'
+import { TableHead } from '../table-head.tsx'
 import { createUrlList, type UrlFilter } from './url-list.ts'
 
 /** All rows have the same height, so that rows out of view need no measuring. Must match the style sheet. */
@@ -20,6 +21,15 @@ const OVERSCAN = 8
 
 /** Browsers limit the height of an element to about ten million pixels; a filter reaches the rows beyond that. */
 const MAX_ROWS = 400_000
+
+/** The columns of the table. */
+const COLUMNS = [
+  ['State', 'col-state'],
+  ['Address'],
+  ['Answer', 'col-status number'],
+  ['Words', 'col-words number'],
+  ['Last', 'col-when'],
+] as const
 
 /** The rows of a table of addresses, and the selection. */
 interface UrlTableInput extends UrlFilter {
@@ -123,23 +133,7 @@ export function UrlTable({ count: known, shorten, chosen, onChoose, ...filter }:
         onKeyDown={move}
       >
         <table class="url-table" aria-rowcount={count + 1}>
-          <thead>
-            <tr>
-              <th scope="col" class="col-state">
-                State
-              </th>
-              <th scope="col">Address</th>
-              <th scope="col" class="col-status number">
-                Answer
-              </th>
-              <th scope="col" class="col-words number">
-                Words
-              </th>
-              <th scope="col" class="col-when">
-                Last
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={COLUMNS} />
           <tbody>
             <Gap rows={first} />
             {Array.from({ length: Math.max(0, last - first) }, (_, i) => (

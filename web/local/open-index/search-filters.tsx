@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Kind } from '../../../src/core/model.ts'
 import { nameOfKind } from '../../shared/kind-name.ts'
+import { Options } from '../../shared/options.tsx'
 import { replaceQuery } from '../route.ts'
 import { FILTERS } from './query-results.ts'
 
@@ -37,11 +38,7 @@ export function SearchFilters({ query, kinds }: FiltersInput): JSX.Element {
                 onInput={(event) => replaceQuery({ [name]: event.currentTarget.value })}
               >
                 <option value="">any</option>
-                {kinds.map((kind) => (
-                  <option key={kind} value={kind}>
-                    {nameOfKind(kind)}
-                  </option>
-                ))}
+                <Options of={kinds.map((kind) => [kind, nameOfKind(kind)])} />
               </select>
             ) : (
               <input
