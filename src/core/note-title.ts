@@ -1,4 +1,5 @@
 import { labelOfCode } from './address-labels.ts'
+import { capitalize } from './text/capitalize.ts'
 
 /** The kinds of problems in the order of a filter, with the titles of those whose names say too little. */
 export const PROBLEM_TITLES: Readonly<Record<string, string | null>> = {
@@ -41,7 +42,7 @@ export const MILESTONE_TITLES: Readonly<Record<string, string | null>> = {
 /** A kind of problem or milestone as a title: `missing-hub` → `Missing hub` */
 export function writeNoteTitle(kind: string): string {
   const title = PROBLEM_TITLES[kind] ?? MILESTONE_TITLES[kind]
-  return title ?? kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('-', ' ')
+  return title ?? capitalize(kind.replaceAll('-', ' '))
 }
 
 /** A message without codes: `failed (http-server-error, answered 500)` → `failed (server error, answered 500)` */

@@ -507,9 +507,9 @@ describe('the dashboard', () => {
     const paths = Array.from({ length: 8 }, (_, i) => `/limited/p${i}`)
     site.pages.set('/limited/', pageOf('Limited', ['/limited/missing', ...paths]))
     for (const path of paths) site.pages.set(path, pageOf(`Page ${path}`))
-    site.pages.set('/limited/alone', pageOf('Alone', paths))
+    site.pages.set('/limited/alone/', pageOf('Alone', paths))
     await server.post('/api/sources', { url: `${site.origin}/limited/`, name: 'limited', scope: { maxPages: 3 } })
-    await server.post('/api/sources', { url: `${site.origin}/limited/alone`, name: 'alone' })
+    await server.post('/api/sources', { url: `${site.origin}/limited/alone/`, name: 'alone' })
     await openPage('#/sources')
     await page.setViewportSize({ width: 390, height: 844 })
     const note = 'The page limit of 3 was reached: 6 known addresses not read.'

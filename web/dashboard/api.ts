@@ -69,7 +69,6 @@ export interface WorkerItem {
   readonly visits: number
   readonly bytes: number
   readonly visitsPerSec: number
-  readonly silentMs: number
 }
 
 /** A crawl that a worker runs. */
@@ -81,7 +80,6 @@ export interface WorkerJob {
 /** The request rate of one host. */
 export interface HostPace {
   readonly rpm: number
-  readonly limitRpm: number | null
   readonly backoffUntil: string | null
   readonly intervalMs: number
 }
@@ -132,7 +130,6 @@ export interface NoteList {
 /** `GET /api/milestones/met`. */
 export interface MilestonesMet {
   readonly met: readonly string[]
-  readonly unmet: readonly string[]
 }
 
 /** `GET /api/hubs/coverage`. */

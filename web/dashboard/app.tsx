@@ -16,13 +16,14 @@ import { Sources } from './sources/sources.tsx'
 /** The whole dashboard. */
 export function App(): JSX.Element {
   const { page, id } = route.value
+  const [title, entry] = PAGES[page]
   useEffect(() => {
-    document.title = `${TITLES[page]} · Pharos`
+    document.title = `${title} · Pharos`
     scrollTo(0, 0)
   }, [page, id])
   return (
     <>
-      <Bar page={LABELS[page]} hasFindings={hasFindings.value}>
+      <Bar page={entry} hasFindings={hasFindings.value}>
         <Activity />
         <AskButton />
       </Bar>
@@ -36,25 +37,15 @@ export function App(): JSX.Element {
   )
 }
 
-/** The entry of the navigation for each page. */
-const LABELS: Readonly<Record<Route['page'], string | undefined>> = {
-  home: 'Home',
-  sources: 'All sources',
-  source: 'Sources',
-  search: 'Search',
-  duplicates: 'Duplicates',
-  changes: 'Sources',
-  unknown: undefined,
-}
-
-const TITLES: Readonly<Record<Route['page'], string>> = {
-  home: 'Home',
-  sources: 'Sources',
-  source: 'Source',
-  search: 'Search',
-  duplicates: 'Duplicates',
-  changes: 'Changes',
-  unknown: 'Not found',
+/** The title of each page, and its entry in the navigation. */
+const PAGES: Readonly<Record<Route['page'], readonly [title: string, entry?: string]>> = {
+  home: ['Home', 'Home'],
+  sources: ['Sources', 'All sources'],
+  source: ['Source', 'Sources'],
+  search: ['Search', 'Search'],
+  duplicates: ['Duplicates', 'Duplicates'],
+  changes: ['Changes', 'Sources'],
+  unknown: ['Not found'],
 }
 
 function Page(): JSX.Element {

@@ -28,13 +28,3 @@ export function writeMoment(at: number): string {
 export function writeClockTime(at: number): string {
   return TIME_FORMAT.format(at)
 }
-
-/** Formats a duration: `4s`, `3m 12s`. */
-export function writeSpan(ms: number): string {
-  return writeDuration(Math.floor(Math.max(0, ms) / 1000) * 1000)
-}
-
-/** Makes a message of the server a sentence: capital first, full stop last. */
-export function writeSentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
-}

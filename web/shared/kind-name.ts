@@ -1,4 +1,5 @@
 import type { Kind } from '../../src/core/model.ts'
+import { capitalize } from '../../src/core/text/capitalize.ts'
 
 /** Labels of kinds; all others are their capitalised name. */
 const NAMES: Readonly<Partial<Record<string, string>>> = {
@@ -12,5 +13,5 @@ const NAMES: Readonly<Partial<Record<string, string>>> = {
 
 /** The label of a kind: `JavaScript, TypeScript`, `Markdown`. */
 export function nameOfKind(kind: string): string {
-  return NAMES[kind] ?? kind.charAt(0).toUpperCase() + kind.slice(1)
+  return NAMES[kind] ?? capitalize(kind)
 }

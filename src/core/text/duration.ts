@@ -31,6 +31,11 @@ export function writeDuration(ms: number): string {
   return `${(whole / 1000).toFixed(1).replace(/\.0$/, '')}s`
 }
 
+/** Writes a duration in whole seconds: `4s`, `3m 12s`. */
+export function writeSpan(ms: number): string {
+  return writeDuration(Math.floor(ms / 1000) * 1000)
+}
+
 const PAIRS = [
   { large: 'd', small: 'h', ratio: 24, smallMs: 3_600_000 },
   { large: 'h', small: 'm', ratio: 60, smallMs: 60_000 },

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
+import { writeSentence } from '../../core/text/capitalize.ts'
 import { renderPage } from './layout.ts'
-import { type Html, writeSentence, writeText } from './parts.ts'
+import { type Html, writeText } from './parts.ts'
 
 /** An error, described for the reader of the page. */
 export interface PageError {

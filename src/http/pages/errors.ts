@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
+import { writeSentence } from '../../core/text/capitalize.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import type { Addresses, ErrorGroup } from '../../library/ports/addresses.ts'
 import { REASON_WORDS } from '../../library/sources/ledger-words.ts'
@@ -12,7 +13,6 @@ import {
   writeHref,
   writeMoment,
   writePill,
-  writeSentence,
   writeTable,
   writeText,
 } from './parts.ts'

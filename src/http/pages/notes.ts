@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { findNoteUrl, MILESTONE_TITLES, PROBLEM_TITLES, withoutCodes, writeNoteTitle } from '../../core/note-title.ts'
+import { writeSentence } from '../../core/text/capitalize.ts'
 import { countOf } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { severityOf } from '../../library/jobs/events/severity.ts'
@@ -21,7 +22,6 @@ import {
   writeMoment,
   writePager,
   writePill,
-  writeSentence,
   writeTable,
   writeText,
 } from './parts.ts'

@@ -136,13 +136,6 @@ export function writeTitles(): string {
   return JSON.stringify({ ...PROBLEM_TITLES, ...MILESTONE_TITLES })
 }
 
-/** A message as a sentence: capital first, full stop last. An address at the beginning stays as it is. */
-export function writeSentence(message: string): string {
-  const isAddress = /^\w+:\/\//.test(message)
-  const start = isAddress ? message : message.charAt(0).toUpperCase() + message.slice(1)
-  return message === '' || /[.!?]$/.test(message) ? start : `${start}.`
-}
-
 /** A column of a table. */
 export interface Column {
   readonly label: string
@@ -217,9 +210,12 @@ export interface PagerLinks {
 /** The pager of a list, unless all of it is shown. A long list has a second one at its end. */
 export function writePager({ latest, newer, older }: PagerLinks, place: 'top' | 'end' = 'end'): Html | '' {
   if (newer === null && older === null) return ''
-  const step = (href: string | null, label: string, rel: string): Html =>
-    href === null ? html`<span class="off">${label}</span>` : html`<a href="${href}" rel="${rel}">${label}</a>`
-  return html`<nav class="pager" aria-label="Pages of this list${place === 'top' ? '' : ', at its end'}"><a href="${latest}">Latest</a>${step(newer, '← Newer', 'prev')}${step(older, 'Older →', 'next')}</nav>`
+  return html`<nav class="pager" aria-label="Pages of this list${place === 'top' ? '' : ', at its end'}"><a href="${latest}">Latest</a>${writeStep(newer, '← Newer', 'prev')}${writeStep(older, 'Older →', 'next')}</nav>`
+}
+
+/** A link to a neighboring part of a list; without an address only its label. */
+function writeStep(href: string | null, label: string, rel: string): Html {
+  return href === null ? html`<span class="off">${label}</span>` : html`<a href="${href}" rel="${rel}">${label}</a>`
 }
 
 /** The shown part of a list of known length. */
@@ -234,14 +230,11 @@ export interface PagesInput {
 /** The pager of a list of known length; empty when the list fits on one page. */
 export function writePages({ path, query, offset, limit, total }: PagesInput): Html | '' {
   if (offset === 0 && total <= limit) return ''
-  const step = (at: number | null, label: string, rel: string): Html =>
-    at === null
-      ? html`<span class="off">${label}</span>`
-      : html`<a href="${writeHref(path, { ...query, offset: at === 0 ? undefined : at })}" rel="${rel}">${label}</a>`
-  const before = offset === 0 ? null : Math.max(0, offset - limit)
-  const after = offset + limit < total ? offset + limit : null
+  const hrefOf = (at: number) => writeHref(path, { ...query, offset: at === 0 ? undefined : at })
+  const before = offset === 0 ? null : hrefOf(Math.max(0, offset - limit))
+  const after = offset + limit < total ? hrefOf(offset + limit) : null
   const first = Math.min(offset + 1, total)
-  return html`<nav class="pager" aria-label="Pages of this list">${step(before, '← Previous', 'prev')}${step(after, 'Next →', 'next')}<span class="quiet">${writeNumber(first)}–${writeNumber(Math.min(offset + limit, total))} of ${writeNumber(total)}</span></nav>`
+  return html`<nav class="pager" aria-label="Pages of this list">${writeStep(before, '← Previous', 'prev')}${writeStep(after, 'Next →', 'next')}<span class="quiet">${writeNumber(first)}–${writeNumber(Math.min(offset + limit, total))} of ${writeNumber(total)}</span></nav>`
 }
 
 /** A path with its non-empty query parameters. */

@@ -4,7 +4,7 @@ import { HTTPException } from 'hono/http-exception'
 import { labelOfCode } from '../../core/address-labels.ts'
 import { maskSecretFields } from '../../core/secrets.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
-import { writeDuration } from '../../core/text/duration.ts'
+import { writeSpan } from '../../core/text/duration.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import { QUEUE_ACTIONS } from '../../library/jobs/events/frames.ts'
 import type { JobEntry, JobLog, JobStatus, QueueEvent } from '../../library/ports/job-log.ts'
@@ -88,11 +88,6 @@ function jobRow({ id, url, startedAt, endedAt, progress, ...job }: JobFacts): Ro
       writeMoment(startedAt, 'startedAt'),
     ],
   }
-}
-
-/** A duration in whole seconds: `3m 12s`. */
-function writeSpan(ms: number): string {
-  return writeDuration(Math.floor(ms / 1000) * 1000)
 }
 
 /** `/queues/latest`: the address of the newest queue, or the list when there is none. */

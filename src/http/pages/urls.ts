@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { html } from 'hono/html'
 import { patternLabel } from '../../core/address-labels.ts'
 import { PAGE_CLASSES } from '../../core/model.ts'
+import { writeSentence } from '../../core/text/capitalize.ts'
 import { countOf, writeNumber } from '../../core/text/count.ts'
 import { withoutUndefined } from '../../core/without-undefined.ts'
 import type { Library } from '../../library/library.ts'
@@ -26,7 +27,6 @@ import {
   writePager,
   writePercent,
   writePill,
-  writeSentence,
   writeTable,
   writeText,
 } from './parts.ts'

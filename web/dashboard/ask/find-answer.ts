@@ -1,4 +1,5 @@
 import { STATE_LABELS } from '../../../src/core/address-labels.ts'
+import { writeSentence } from '../../../src/core/text/capitalize.ts'
 import { writeReaderUrl } from '../../../src/core/url/reader-url.ts'
 import { completeAddress, TYPED_ADDRESS } from '../../../src/core/url/typed-address.ts'
 import type { LedgerRow, SearchPage, UrlPage } from '../api.ts'
@@ -69,7 +70,7 @@ async function explainAddress(text: string, signal: AbortSignal): Promise<AskAns
   if ('refusal' in answer) {
     const others = similar.filter((option) => option.label !== url)
     const add = { label: 'Add a source that has it', note: '', href: `#/sources${writeQuery({ add: '1', url })}` }
-    const problem = capitalize(answer.refusal.message)
+    const problem = writeSentence(answer.refusal.message)
     return { text, details: null, problem, options: [...others, history, add, searching] }
   }
   const details = answer.value
@@ -115,8 +116,4 @@ async function listAddresses(text: string, signal: AbortSignal): Promise<AskOpti
   const found = await request<UrlPage>(`/api/urls${writeQuery({ q: text, limit: MAX_OPTIONS })}`, { signal })
   if ('refusal' in found) return []
   return found.value.items.map(({ url, state }) => ({ label: url, note: `${STATE_LABELS[state]} – why?`, ask: url }))
-}
-
-function capitalize(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }

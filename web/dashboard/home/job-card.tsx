@@ -2,11 +2,13 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import { writeSpan } from '../../../src/core/text/duration.ts'
 import { ConfirmDialog } from '../../shared/dialog.tsx'
-import { writeMoment, writeRate, writeSpan } from '../../shared/format.ts'
+import { writeMoment, writeRate } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { HostPace, ProgressEvent, SourceItem } from '../api.ts'
 import { now } from '../clock.ts'
+import { Figures } from '../figures.tsx'
 import { libraryOutage } from '../library-outage.ts'
 import { type LiveJob, readJobs } from '../live.ts'
 import { RefusalNote } from '../refusal-note.tsx'
@@ -140,24 +142,18 @@ function writeEstimate(ms: number): string {
 function JobFigures({ job }: { readonly job: LiveJob }): JSX.Element {
   const progress = job.progress.value
   const isElsewhere = job.item.value.elsewhere === true
-  const figures: readonly (readonly [label: string, value: string, tone?: string])[] = [
-    ['pages / s', writeRate(progress?.paused ? 0 : job.rates.readCurrent(now.value)), 'lead'],
-    ['visited', writeNumber(progress?.visited ?? 0)],
-    ['new or changed', writeNumber(progress?.saved ?? 0)],
-    ['unchanged', writeNumber(progress?.unchanged ?? 0)],
-    ['errors', writeNumber(progress?.errors ?? 0), progress !== null && progress.errors > 0 ? 'bad' : ''],
-    ['in queue', writeNumber(progress?.queueSize ?? 0)],
-    ...(isElsewhere ? [] : [['downloaded', writeBytes(progress?.bytes ?? 0)] as const]),
-  ]
   return (
-    <dl class="figures">
-      {figures.map(([label, value, tone]) => (
-        <div key={label} class={tone ?? ''}>
-          <dt>{label}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <Figures
+      of={[
+        ['pages / s', writeRate(progress?.paused ? 0 : job.rates.readCurrent(now.value)), 'lead'],
+        ['visited', writeNumber(progress?.visited ?? 0)],
+        ['new or changed', writeNumber(progress?.saved ?? 0)],
+        ['unchanged', writeNumber(progress?.unchanged ?? 0)],
+        ['errors', writeNumber(progress?.errors ?? 0), progress !== null && progress.errors > 0 ? 'bad' : ''],
+        ['in queue', writeNumber(progress?.queueSize ?? 0)],
+        ...(isElsewhere ? [] : [['downloaded', writeBytes(progress?.bytes ?? 0)] as const]),
+      ]}
+    />
   )
 }
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
+import { writeSentence } from '../../../src/core/text/capitalize.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { writeList } from '../../../src/core/text/list.ts'
-import { writeSentence } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { MentionItem, PassageItem, SearchPage } from '../api.ts'
 import { PageLink } from '../external-link.tsx'

@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { SearchForm } from '../../shared/search-form.tsx'
 import { useSearchKeys } from '../../shared/search-keys.ts'
 import { useTypedQuestion } from '../../shared/typed-question.ts'
 import type { SearchPage, SourceItem, SourceList } from '../api.ts'
@@ -18,7 +19,7 @@ const DEBOUNCE_MS = 120
 /** The search page. It answers while the user types, and the address of the page has the question. */
 export function Search(): JSX.Element {
   const { query } = route.value
-  const { typed, type, ask } = useTypedQuestion({
+  const question = useTypedQuestion({
     read: () => route.value.query.get('q') ?? '',
     write: (q) => replaceQuery({ q }),
     delayMs: DEBOUNCE_MS,
@@ -93,26 +94,7 @@ export function Search(): JSX.Element {
         </span>
       </div>
       <search>
-        <form
-          class="search-form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            ask()
-          }}
-        >
-          <input
-            ref={box}
-            type="search"
-            name="q"
-            class="search-box"
-            aria-label="What to look for"
-            placeholder="What would an agent ask?"
-            autocomplete="off"
-            spellcheck={false}
-            value={typed.value}
-            onInput={(event) => type(event.currentTarget.value)}
-          />
-        </form>
+        <SearchForm {...{ question, box }} label="What to look for" placeholder="What would an agent ask?" />
         <SourceChips sources={sources.value ?? []} />
         <VersionChips sources={sources.value ?? []} />
         <SearchFilters />

@@ -1,7 +1,7 @@
 import { labelOfCode } from '../../../src/core/address-labels.ts'
 import { withoutCodes } from '../../../src/core/note-title.ts'
+import { writeSentence } from '../../../src/core/text/capitalize.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
-import { writeSentence } from '../../shared/format.ts'
 import type { Tone } from '../../shared/tone.ts'
 import type { CrawlItem, SourceItem } from '../api.ts'
 

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { writeNumber } from '../../../src/core/text/count.ts'
 import type { HubCoverage, NoteEvent, NoteList } from '../api.ts'
+import { Figures } from '../figures.tsx'
 import { request, writeQuery } from '../request.ts'
 import { useLiveRefresh } from '../use-live-refresh.ts'
 
@@ -38,7 +39,7 @@ export function SiteFindings({ host, variant, reportedMissing = 0 }: Understandi
       {variant === 'part' ? <h4>Findings about {host}</h4> : <h2>Findings about {host}</h2>}
       {/* Only news sites have hubs of countries: for other sites a share of all countries means nothing. */}
       {value.hubs > 0 ? <Countries coverage={value} /> : null}
-      <Figures counts={counts} milestones={milestones.value} />
+      <HubFigures counts={counts} milestones={milestones.value} />
       <Links host={host} />
     </section>
   )
@@ -73,23 +74,17 @@ interface FiguresInput {
   readonly milestones: readonly NoteEvent[]
 }
 
-function Figures({ counts: { hubs, missing, patterns }, milestones }: FiguresInput): JSX.Element {
+function HubFigures({ counts: { hubs, missing, patterns }, milestones }: FiguresInput): JSX.Element {
   const seeds = milestones.find(({ kind }) => kind === 'seeds-prepared' || kind === 'hubs-seeded')?.details?.['count']
-  const figures: readonly (readonly [label: string, count: number, tone?: string])[] = [
-    ['hubs confirmed', hubs],
-    ['expected hubs missing', missing, missing > 0 ? 'bad' : ''],
-    ['patterns learned', patterns],
-    ...(typeof seeds === 'number' ? [['guesses tried first', seeds] as const] : []),
-  ]
   return (
-    <dl class="figures">
-      {figures.map(([label, count, tone]) => (
-        <div key={label} class={tone ?? ''}>
-          <dt>{label}</dt>
-          <dd>{writeNumber(count)}</dd>
-        </div>
-      ))}
-    </dl>
+    <Figures
+      of={[
+        ['hubs confirmed', writeNumber(hubs)],
+        ['expected hubs missing', writeNumber(missing), missing > 0 ? 'bad' : ''],
+        ['patterns learned', writeNumber(patterns)],
+        ...(typeof seeds === 'number' ? [['guesses tried first', writeNumber(seeds)] as const] : []),
+      ]}
+    />
   )
 }
 

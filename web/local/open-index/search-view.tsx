@@ -4,6 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { Kind } from '../../../src/core/model.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
 import { MarkedText } from '../../shared/marked-text.tsx'
+import { SearchForm } from '../../shared/search-form.tsx'
 import { useSearchKeys } from '../../shared/search-keys.ts'
 import { useTypedQuestion } from '../../shared/typed-question.ts'
 import { ErrorBox } from '../parts/error-box.tsx'
@@ -29,7 +30,7 @@ const HITS_PER_REQUEST = 50
 
 /** The search box, its filters and the results. */
 export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Element {
-  const { typed, type, ask } = useTypedQuestion({
+  const question = useTypedQuestion({
     read: () => (route.value.page === 'index' ? (route.value.query.get('q') ?? '') : ''),
     write: (q) => replaceQuery({ q }),
     delayMs: DEBOUNCE_MS,
@@ -55,26 +56,7 @@ export function SearchView({ id, query, files, kinds }: SearchInput): JSX.Elemen
         Search
       </h2>
       <search>
-        <form
-          class="search-form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            ask()
-          }}
-        >
-          <input
-            ref={box}
-            id="search-box"
-            type="search"
-            class="search-box"
-            aria-label="Search this index"
-            placeholder={`Search ${countOf(files, 'file')}`}
-            autocomplete="off"
-            spellcheck={false}
-            value={typed.value}
-            onInput={(event) => type(event.currentTarget.value)}
-          />
-        </form>
+        <SearchForm {...{ question, box }} label="Search this index" placeholder={`Search ${countOf(files, 'file')}`} />
         <SearchFilters query={query} kinds={kinds} />
       </search>
       <div ref={results} class={isSearching.value ? 'results busy' : 'results'} aria-busy={isSearching.value}>
