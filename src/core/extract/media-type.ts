@@ -1,4 +1,5 @@
-import type { Snapshot } from '../model.ts'
+import { kindOf } from '../chunk/kind.ts'
+import type { Kind, Snapshot } from '../model.ts'
 import { bytesToText } from '../text/code-units.ts'
 import { isMarkdownText } from './text/is-markdown.ts'
 
@@ -34,8 +35,10 @@ export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   const isMdx = type === 'text/mdx' || /\.mdx(?:[?#]|$)/i.test(url)
   const isMarkdownUrl = /\.(?:md|mdx|markdown)(?:[?#]|$)|\/llms(?:-[\w-]+)?\.txt(?:[?#]|$)/i.test(url)
   if (MARKDOWN.test(type)) return { type: 'text', isMarkdown: true, isMdx }
-  if (PLAIN.test(type))
-    return { type: 'text', isMarkdown: isMarkdownUrl || (type === 'text/plain' && isMarkdownText(sample)), isMdx }
+  if (PLAIN.test(type)) {
+    const mayBeMarkdown = type === 'text/plain' && TEXT_KINDS.has(kindOf(url.replace(/[?#].*$/s, '')))
+    return { type: 'text', isMarkdown: isMarkdownUrl || (mayBeMarkdown && isMarkdownText(sample)), isMdx }
+  }
   const isGeneric = GENERIC_TYPE.test(type)
   if (!HTML.test(type) && !isGeneric)
     return { type: 'other', name: MEDIA_TYPE.test(type) ? type : JSON.stringify(type) }
@@ -43,6 +46,9 @@ export function detectBodyKind({ url, body, headers }: Snapshot): BodyKind {
   if (!isGeneric || isMarkup || /<[a-z][^<>]*>/i.test(beginning)) return { type: 'html' }
   return { type: 'text', isMarkdown: /^\s*# \S/.test(beginning), isMdx }
 }
+
+/** Kinds of files whose content may be Markdown. Servers of raw files send code as plain text too, where a `#` begins a comment. */
+const TEXT_KINDS: ReadonlySet<Kind> = new Set(['text', 'html', 'unknown'])
 
 /** What servers may send in place of a type is quoted, so that it cannot pass for words of the program. */
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/

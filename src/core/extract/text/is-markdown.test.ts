@@ -28,6 +28,8 @@ test.each([
     'reStructuredText',
     'Title\n=====\n\n**Note** `the guide <https://a.test>`_\n\n* one\n* two\n\n::\n\n    # Comment\n',
   ],
+  ['a script with bold text', '#!/bin/sh\n\n# Usage\n\necho "**Done**"\n'],
+  ['a diff of Markdown', '--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n # A\n \n+**Note** [that](https://a.test/b).\n'],
   ['an indented example', 'A text.\n\n    # Title\n\n    [a](b)\n'],
   ['nothing', ''],
 ])('%s is not Markdown', (_, text) => {

@@ -9,11 +9,15 @@ const BOLD = /(?<![\w*/])\*\*[^\s*/](?:[^*\n]{0,200}[^\s*])?\*\*(?!\w)/
 /** A sentence, or an item of a list that is not a setting. */
 const PROSE = /^(?:(?![-*+#>|])(?:\S+\s+){3}.*[.:!?]|[-*+] (?!\S+:)\S.*)$/s
 
+/** The beginning of a script or a diff. */
+const OTHER_FORMAT = /^(?:#!|diff -|--- .*\n\+\+\+ |From [0-9a-f]{40} )/
+
 /**
  * Whether the beginning of a plain text is clearly Markdown. A single `#` is no proof: it may begin a comment. Comments stand next to code
  * or other comments, headings between blank lines.
  */
 export function isMarkdownText(beginning: string): boolean {
+  if (OTHER_FORMAT.test(beginning)) return false
   const lines = splitLines(beginning)
   const blocks = [...parseBlocks(lines)]
   const headings = blocks.filter(
