@@ -76,9 +76,7 @@ export async function openFolder(
         const readOther = (other: string) =>
           // If the source is a single file, the files beside it are not part of the source.
           isFolder ? readListed(path, other, maxFileBytes, options) : Promise.resolve(undefined)
-        const { exclude } = options
-        const wanted = { root, url, ...file, profile, maxFileBytes, openedAt, seen, readOther, exclude }
-        return await readFile(wanted, known, pages)
+        return await readFile({ ...options, root, url, ...file, profile, openedAt, seen, readOther }, known, pages)
       } catch (error) {
         if (!isSystemError(error)) throw error
         const isMissing = error.code === 'ENOENT' || error.code === 'ENOTDIR'
@@ -175,16 +173,14 @@ const REFUSALS: Readonly<Record<Exclude<Skipped['reason'], 'unreadable'>, (rule:
 }
 
 /** A file and how it is read. */
-interface FileToRead extends TreeFile {
+interface FileToRead extends TreeFile, FolderReaderOptions {
   readonly root: string
   /** Address of the source. */
   readonly url: string
   readonly profile: ChunkProfile
-  readonly maxFileBytes: number
   readonly openedAt: number
   readonly seen: SeenVersions
   readonly readOther: PageFile['readOther']
-  readonly exclude: readonly string[] | undefined
 }
 
 /** Coarsest resolution of file times in current file systems. */
@@ -204,8 +200,7 @@ async function readFile(file: FileToRead, known: KnownFile, pages: FilePages): P
   const recalled = await recallPart({ ...file, url }, seen.find(path, seenStamp), known, pages)
   if (recalled !== undefined) return recalled
   if (await isOneOf(file.exclude, found)) {
-    const pattern = 'what belongs to the library'
-    return { type: 'no-page', reason: 'excluded', pattern, ...UNKNOWN_VERSION, bytes: 0, detail: null }
+    return { type: 'no-page', reason: 'excluded', pattern: 'the library', ...UNKNOWN_VERSION, bytes: 0, detail: null }
   }
   const outcome = await readStable(fullPath, maxFileBytes)
   if (outcome.type === 'too-large') {

@@ -315,7 +315,7 @@ const LOOKS: Readonly<Record<string, (path: string) => unknown>> = {
     for (const address of [folder, join(folder, 'notes.txt')]) {
       const tree = await trees.open(trees.addressOf(address) ?? '')
       const reading = await tree.read({ path: 'notes.txt', part: null }, { version: null, stamp: null })
-      expect(reading).toMatchObject({ type: 'no-page', reason: 'excluded', pattern: 'what belongs to the library' })
+      expect(reading).toMatchObject({ type: 'no-page', reason: 'excluded', pattern: 'the library' })
       await tree.close()
     }
     await close()

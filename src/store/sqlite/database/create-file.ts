@@ -8,15 +8,13 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
-  readlinkSync,
-  realpathSync,
   rmSync,
   statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { codeOf } from '../../../core/errors.ts'
 
@@ -27,20 +25,13 @@ import { codeOf } from '../../../core/errors.ts'
 export function createFile(path: string): void {
   try {
     createFolder(dirname(path))
-    if (statSync(path, { throwIfNoEntry: false }) === undefined) createMissing(path)
-    else accessSync(path, constants.W_OK)
+    // Another thread may have created and opened the file since. A link to a missing file is followed.
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) accessSync(path, constants.W_OK)
+    else closeSync(openSync(path, isLink ? 'a' : 'ax', 0o600))
   } catch (cause) {
+    if (codeOf(cause) === 'EEXIST') return
     throw new Error(describeFailure(cause), { cause })
-  }
-}
-
-/** Creates a file, or the target of a link. A file that another thread has created since is not opened. */
-function createMissing(path: string): void {
-  try {
-    closeSync(openSync(path, 'ax', 0o600))
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
-    if (lstatSync(path).isSymbolicLink()) createFile(resolve(realpathSync(dirname(path)), readlinkSync(path)))
   }
 }
 
