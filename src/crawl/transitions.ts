@@ -36,15 +36,17 @@ export const MAX_DELAY_MS = 1_200_000
 /** Includes the state before a row exists. */
 type AnyState = LedgerState | 'new'
 
-/** The changes of a row whose page is current. */
-const OF_A_PAGE: Readonly<Partial<Record<LedgerAction, LedgerState>>> = {
+/** The state that each action leads to for a visited address without a page. */
+const WITHOUT_A_PAGE: Readonly<Partial<Record<LedgerAction, LedgerState>>> = {
   admit: 'pending',
   index: 'indexed',
   confirm: 'unchanged',
   requeue: 'pending',
   demote: 'skipped',
-  remove: 'gone',
 }
+
+/** The changes of a row whose page is current. */
+const OF_A_PAGE: Readonly<Partial<Record<LedgerAction, LedgerState>>> = { ...WITHOUT_A_PAGE, remove: 'gone' }
 
 /** The state that each action leads to; missing actions leave the row unchanged. */
 const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerAction, LedgerState>>>>> = {
@@ -53,23 +55,8 @@ const TRANSITIONS: Readonly<Record<AnyState, Readonly<Partial<Record<LedgerActio
   leased: { index: 'indexed', confirm: 'unchanged', skip: 'skipped', fail: 'failed', postpone: 'pending' },
   indexed: OF_A_PAGE,
   unchanged: OF_A_PAGE,
-  skipped: {
-    admit: 'pending',
-    refuse: 'skipped',
-    index: 'indexed',
-    confirm: 'unchanged',
-    requeue: 'pending',
-    demote: 'skipped',
-  },
-  failed: {
-    admit: 'pending',
-    refuse: 'skipped',
-    index: 'indexed',
-    confirm: 'unchanged',
-    requeue: 'pending',
-    demote: 'skipped',
-    remove: 'gone',
-  },
+  skipped: { ...WITHOUT_A_PAGE, refuse: 'skipped' },
+  failed: { ...OF_A_PAGE, refuse: 'skipped' },
   gone: { admit: 'pending', refuse: 'skipped', index: 'indexed', confirm: 'unchanged' },
 }
 

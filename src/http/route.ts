@@ -62,14 +62,11 @@ export interface Route extends Omit<RouteSpec<unknown, unknown, unknown>, 'run'>
 }
 
 /** A request before validation. */
-export interface UnvalidatedRequest {
+export interface UnvalidatedRequest
+  extends Pick<ValidatedRequest<unknown, unknown, unknown>, 'request' | 'began' | 'peer' | 'forwardToMcp'> {
   readonly params: Readonly<Record<string, string>>
-  readonly request: Request
   /** Reads the body as JSON; undefined when the request has none. */
   readonly readBody: () => Promise<unknown>
-  readonly began: number
-  readonly peer: Peer | undefined
-  readonly forwardToMcp: () => Promise<Response>
 }
 
 /** Creates an entry of the route table. */

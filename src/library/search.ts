@@ -2,6 +2,7 @@ import type { Kind } from '../core/model.ts'
 import type { Relevance } from '../core/retrieval/relevance.ts'
 import type { Explanation } from '../core/search/explain.ts'
 import type { ChunkFilter } from './ports/store.ts'
+import type { Citation } from './search/display-text.ts'
 import type { Source } from './source.ts'
 import type { Shortfall } from './sources/shortfall.ts'
 
@@ -62,23 +63,18 @@ export interface SearchInput extends Omit<ChunkFilter, 'sourceIds' | 'language'>
 }
 
 /** A readable part of a page that answers the question. Its text equals the lines of the stored page. */
-export interface Passage {
+export interface Passage extends Citation {
   readonly sourceId: string
-  /** Name of the source, with its version if there is one. */
-  readonly source: string
   /** The given version, otherwise that of the package that was read. */
   readonly version: string | null
   /** Web page of the package version, for a page that has no web address. */
   readonly packagePage?: string
-  readonly title: string
   /** Address of the page with the anchor of the section. */
   readonly url: string
-  readonly headingPath: readonly string[]
   /** Kind of the text: Markdown, or the language of its file. */
   readonly kind: Kind
   /** Lines of the stored page that the text covers, from 1, inclusive. */
   readonly startLine: number
-  readonly endLine: number
   readonly text: string
   /** About how many model tokens the text takes. */
   readonly tokens: number
@@ -97,8 +93,6 @@ export interface Passage {
   readonly terms: readonly string[]
   readonly checkedAt: number
   readonly changedAt: number
-  /** Similar pages that are not shown themselves: this page represents them. Omitted if there are none. */
-  readonly similar?: readonly SimilarPage[]
   readonly explain?: HitExplanation
 }
 

@@ -17,21 +17,12 @@ export interface ListedSource
   readonly types: ContentTypeCounts
 }
 
+type ListedShape = Record<'id' | 'name' | 'url' | 'status', z.ZodString> &
+  Record<'version' | 'partial' | 'lastCrawledAt' | 'nextRefreshAt', OrNull<z.ZodString>> &
+  Record<'pages' | 'chunks' | 'proseChunks' | 'codeChunks', z.ZodNumber>
+
 /** The schema of a listed source. */
-export const LISTED_SOURCE: z.ZodObject<{
-  id: z.ZodString
-  name: z.ZodString
-  version: OrNull<z.ZodString>
-  url: z.ZodString
-  status: z.ZodString
-  partial: OrNull<z.ZodString>
-  pages: z.ZodNumber
-  chunks: z.ZodNumber
-  proseChunks: z.ZodNumber
-  codeChunks: z.ZodNumber
-  lastCrawledAt: OrNull<z.ZodString>
-  nextRefreshAt: OrNull<z.ZodString>
-}> = z.object({
+export const LISTED_SOURCE: z.ZodObject<ListedShape> = z.object({
   id: z.string(),
   name: z.string(),
   version: orNull(z.string()),

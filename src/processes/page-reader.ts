@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Extraction, Sha256, Snapshot } from '../core/model.ts'
 import { PageDefect } from '../crawl/page-defect.ts'
-import type { DocumentReader, DocumentReading, PageReader, PageReading } from '../crawl/ports.ts'
+import type { DocumentReader, DocumentReading, PageReader, PageReading, ReadOptions } from '../crawl/ports.ts'
 import { formatOfResponse } from '../documents/response-format.ts'
 import type { WorkerEnd } from './page-process.ts'
 import type { PageReply, PageRequest } from './page-worker.ts'
@@ -52,31 +52,21 @@ export function openPageReader(options: PageReaderOptions): OpenPageReader {
   // Every document counts as costly, because its size does not indicate its cost.
   const isCostly = (snapshot: Snapshot): boolean =>
     snapshot.body.length > threadAboveBytes || isDense(snapshot.body) || formatOfResponse(snapshot) !== undefined
+  const readApart = (type: 'page' | 'document', snapshot: Snapshot, key: string, options: ReadOptions) => {
+    const request = { type, snapshot, key, profile: options.chunks, maxCpuMs: cpuLimitOf(snapshot) }
+    return pageProcess.read(request, options.keepsBody)
+  }
   return {
     async readPage(snapshot, key, options = {}) {
       if (isCostly(snapshot)) {
-        const request = {
-          type: 'page',
-          snapshot,
-          key,
-          profile: options.chunks,
-          maxCpuMs: cpuLimitOf(snapshot),
-        } as const
-        return (await pageProcess.read(request, options.keepsBody)) as PageReading
+        return (await readApart('page', snapshot, key, options)) as PageReading
       }
       // Loaded with the first page, because searches do not need the HTML parser.
       const { readPage } = await import('../crawl/read-page.ts')
       return readPage(snapshot, key, sha256, options.chunks)
     },
     async readDocument(snapshot, key, options = {}) {
-      const request = {
-        type: 'document',
-        snapshot,
-        key,
-        profile: options.chunks,
-        maxCpuMs: cpuLimitOf(snapshot),
-      } as const
-      return (await pageProcess.read(request, options.keepsBody)) as DocumentReading
+      return (await readApart('document', snapshot, key, options)) as DocumentReading
     },
     async extract(snapshot, name, debug) {
       if (isCostly(snapshot)) {

@@ -260,6 +260,12 @@ export function writeFilters(path: string, fields: readonly Part[], label = 'Fil
   return html`<form class="filters" method="get" action="${path}" role="search" aria-label="${label}">${fields}<button type="submit">Show</button><a class="reset" href="${path}">Reset</a></form>`
 }
 
+/** A form that asks for an address. */
+export function writeAddressForm(path: string, url: string): Html {
+  const field = html`<label>Address<input type="text" name="url" value="${url}" required autocomplete="off"></label>`
+  return writeFilters(path, [field])
+}
+
 /** A text field. */
 export function writeField(
   label: string,

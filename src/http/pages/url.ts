@@ -26,8 +26,8 @@ import {
   repeatsStatus,
   splitName,
   writeAddress,
+  writeAddressForm,
   writeFacts,
-  writeFilters,
   writeHref,
   writeMoment,
   writeOutsideLink,
@@ -84,8 +84,7 @@ function renderForm(): Html {
 }
 
 function writeForm(url: string): Html {
-  const field = html`<label>Address<input type="text" name="url" value="${url}" required autocomplete="off"></label>`
-  return html`<div class="controls">${writeFilters('/url', [field])}</div>`
+  return html`<div class="controls">${writeAddressForm('/url', url)}</div>`
 }
 
 /** The history of the address, oldest first. */

@@ -18,8 +18,8 @@ import {
   clipShowable,
   type Html,
   type Part,
+  writeAddressForm,
   writeFacts,
-  writeFilters,
   writeHref,
   writeMoment,
   writeOutsideLink,
@@ -259,13 +259,8 @@ function renderForm(): Html {
   return renderPage({
     title: 'Read a page',
     section: 'Search',
-    body: html`<p>Enter the address of a page that the library holds.</p><div class="controls">${writeForm('')}</div>`,
+    body: html`<p>Enter the address of a page that the library holds.</p><div class="controls">${writeAddressForm('/read', '')}</div>`,
   })
-}
-
-function writeForm(url: string): Html {
-  const field = html`<label>Address<input type="text" name="url" value="${url}" required autocomplete="off"></label>`
-  return writeFilters('/read', [field])
 }
 
 function renderUnknown(url: string, { details: { known = '', nearest = '' } }: PharosError): ReaderPage {
@@ -286,7 +281,7 @@ function renderUnknown(url: string, { details: { known = '', nearest = '' } }: P
       title: 'Not in the library',
       section: 'Search',
       body: html`<div class="panel notice"><p>The library holds no text of this page.</p>${writeFacts(facts)}
-<p><a href="${writeHref('/url', { url })}">Why?</a> · <a href="/#/sources?add=1">Add a source</a></p></div><div class="controls">${writeForm(url)}</div>`,
+<p><a href="${writeHref('/url', { url })}">Why?</a> · <a href="/#/sources?add=1">Add a source</a></p></div><div class="controls">${writeAddressForm('/read', url)}</div>`,
     }),
   }
 }

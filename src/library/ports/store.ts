@@ -1,5 +1,5 @@
 import type { PharosError } from '../../core/errors.ts'
-import type { Chunk, Page, Section } from '../../core/model.ts'
+import type { Chunk, Page } from '../../core/model.ts'
 import type { ChunkConditions } from '../../core/retrieval/chunk-filter.ts'
 import type { ContentTypeCounts } from '../../core/retrieval/content-type.ts'
 import type { ChunkMatch } from '../../core/retrieval/index/chunk-index.ts'
@@ -107,18 +107,11 @@ export interface StoreQuery {
 export type StoreMatch = ChunkMatch
 
 /** Text and chunk positions of a page, for showing parts of it. */
-export interface PageText {
-  readonly sourceId: string
-  readonly key: string
-  readonly url: string
-  readonly title: string
-  readonly language: string | null
-  readonly markdown: string
-  readonly sections: readonly Section[]
+export interface PageText
+  extends Pick<Page, 'url' | 'title' | 'language' | 'markdown' | 'sections'>,
+    Omit<StoredPage, 'page'> {
   /** In the order of the page. */
   readonly chunks: readonly ChunkSpan[]
-  readonly checkedAt: number
-  readonly changedAt: number
 }
 
 /** A page by its source and key. */
@@ -152,16 +145,7 @@ export interface PageExcerpt {
 }
 
 /** Position of a chunk in its page. */
-export interface ChunkSpan {
-  readonly id: string
-  /** First line, from 1. */
-  readonly startLine: number
-  /** Last line, inclusive. */
-  readonly endLine: number
-  readonly headingPath: readonly string[]
-  /** Name of the definition it contains, if its language has definitions. */
-  readonly symbol: string | null
-}
+export type ChunkSpan = Pick<Chunk, 'id' | 'startLine' | 'endLine' | 'headingPath' | 'symbol'>
 
 /** Progress of the chunk index. Chunks not yet indexed cannot be found by words. */
 export interface IndexProgress {

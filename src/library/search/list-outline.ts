@@ -1,18 +1,13 @@
-import type { Section } from '../../core/model.ts'
 import type { SourceLookup } from '../library.ts'
+import type { PageText } from '../ports/store.ts'
 import type { Source } from '../source.ts'
 import { findPage, type PageInput } from './find-page.ts'
 
 /** Headings of a page. */
-export interface Outline {
+export interface Outline extends Pick<PageText, 'url' | 'title' | 'sections' | 'checkedAt' | 'changedAt'> {
   readonly source: Source
-  readonly url: string
-  readonly title: string
-  readonly sections: readonly Section[]
   /** Number of lines of the page. */
   readonly lines: number
-  readonly checkedAt: number
-  readonly changedAt: number
 }
 
 /** Lists the headings of a stored page as a tree. */
