@@ -145,6 +145,18 @@ describe('answer at a terminal', () => {
     expect(writeAnswer(answerOf({ passages: [named] }), PLAIN, NOW)).toMatch(/^1 {2}Guide > Retry\n/)
     expect(facts).toContain(', line 5, checked 2 hours ago, changed 1 week ago, cut to fit (--tokens)')
   })
+
+  test('sets a passage that was found by meaning alone apart, in every form', () => {
+    for (const [terms, expected] of [
+      [['wait'], false],
+      [[], true],
+    ] as const) {
+      const answer = answerOf({ passages: [{ ...PASSAGE, terms }] })
+      for (const text of [writeAnswer(answer, PLAIN, NOW), writeHits(answer, PLAIN), writeMarkdownAnswer(answer)]) {
+        expect(text.includes(', by meaning alone')).toBe(expected)
+      }
+    }
+  })
 })
 
 describe('answer with a few lines per page', () => {

@@ -106,7 +106,7 @@ function writeLocation(rank: number, hit: Passage | PageMention, screen: Screen)
   const { colors } = screen
   return [
     writeHeading(rank, hit, screen),
-    `${INDENT}${writeAddress(hit.url, screen)}  ${colors.dim(printableLine(shortenChunk(hit.chunk)))}`,
+    `${INDENT}${writeAddress(hit.url, screen)}  ${colors.dim([printableLine(shortenChunk(hit.chunk)), ...meaningNote(hit)].join(', '))}`,
     ...packageOf(hit).map((line) => `${INDENT}${line}`),
     ...similarOf(hit).map((line) => `${INDENT}${colors.dim(line)}`),
   ]
@@ -116,12 +116,9 @@ function writeLocation(rank: number, hit: Passage | PageMention, screen: Screen)
 export function writeAnswer({ query, passages, more }: SearchAnswer, screen: Screen, now: number): string {
   const { colors } = screen
   const passageTexts = passages.map((passage, i) => {
-    const facts = [
-      shortenChunk(passage.chunk),
-      linesOf(passage),
-      ...agesOf(passage, now),
-      ...truncationNote(passage),
-    ].join(', ')
+    const facts = [shortenChunk(passage.chunk), linesOf(passage), ...agesOf(passage, now), ...notesOf(passage)].join(
+      ', ',
+    )
     return [
       writeHeading(i + 1, passage, screen),
       `${INDENT}${writeAddress(passage.url, screen)}`,
@@ -167,9 +164,7 @@ export function writeMarkdownAnswer({ passages, more }: SearchAnswer): string {
   const passageTexts = passages.map((passage, i) => {
     const text = printable(passage.text.trimEnd())
     const fence = fenceFor(text, 3)
-    const facts = [shortenChunk(passage.chunk), linesOf(passage), ...datesOf(passage), ...truncationNote(passage)].join(
-      ', ',
-    )
+    const facts = [shortenChunk(passage.chunk), linesOf(passage), ...datesOf(passage), ...notesOf(passage)].join(', ')
     const score =
       passage.explain === undefined ? [] : ['', '```text', ...writeScore(passage.score, passage.explain), '```']
     return [
@@ -246,9 +241,13 @@ function similarOf({ similar = [], ...page }: Passage | PageMention): string[] {
   return similar.length === 0 ? [] : [printableLine(writeSimilar(similar, page))]
 }
 
-/** Says that a passage was truncated. */
-function truncationNote({ isCut }: Passage): string[] {
-  return isCut ? ['cut to fit (--tokens)'] : []
+/** Says that a passage was found by meaning alone, or truncated. */
+function notesOf(passage: Passage): string[] {
+  return [...meaningNote(passage), ...(passage.isCut ? ['cut to fit (--tokens)'] : [])]
+}
+
+function meaningNote(hit: Passage | PageMention): string[] {
+  return 'terms' in hit && hit.terms.length === 0 ? ['by meaning alone'] : []
 }
 
 /** When a page was last checked and last changed, as ages. */

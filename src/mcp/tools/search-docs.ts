@@ -178,7 +178,8 @@ function writeAnswer(answer: SearchAnswer, head: readonly string[]): (string | P
   const blocks: (string | PageText)[] = head.length === 0 ? [] : [head.join('\n')]
   for (const [i, passage] of passages.entries()) {
     const cut = passage.isCut ? CUT_NOTE : ''
-    blocks.push(`[${i + 1}] ${writeCitation(passage)}${cut}`, { pageText: passage.text })
+    const how = passage.terms.length === 0 ? ' — by meaning alone' : ''
+    blocks.push(`[${i + 1}] ${writeCitation(passage)}${how}${cut}`, { pageText: passage.text })
   }
   if (moreShown > 0) {
     const lines = more.slice(0, moreShown).map((page, i) => `[${passages.length + i + 1}] ${writeMention(page)}`)

@@ -45,6 +45,7 @@ export function PassageCard({ passage }: { readonly passage: PassageItem }): JSX
         {passage.checkedAt === passage.changedAt ? null : <Moment label="checked" at={passage.checkedAt} />}
         <Moment label="changed" at={passage.changedAt} />
         <span>{countOf(tokens, 'token')}</span>
+        {terms.length === 0 ? <span>by meaning alone</span> : null}
         {kind === 'markdown' ? null : <span>{nameOfKind(kind)}</span>}
         {isWebPageUrl(original) ? <ExternalLink url={original} words="original page" /> : null}
         <CopyButtons forms={writeForms(passage)} />
