@@ -17,7 +17,7 @@ import { findSource } from '../library/sources/find-source.ts'
 import { offerDocumentation } from '../library/sources/offer-documentation.ts'
 import { capOf } from '../library/sources/source-status.ts'
 import { findFailure } from './crawl-failure.ts'
-import { interruptible } from './interrupt.ts'
+import { interruptibleAt } from './interrupt.ts'
 import {
   createHintFor,
   type Hint,
@@ -73,39 +73,31 @@ export async function withCrawlContext(
   // Private hosts are the user's own, so they need no contact address.
   const isIdentified = contactUrl !== '' || allowPrivate.length > 0
   const hintFor = (source: Source) => createHintFor(config, source)
-  try {
-    await interruptible(
-      (signal) =>
-        withLibrary(
-          config,
-          async (library) => {
-            const isRequired = isEmbedRequired(config)
-            if (isRequired) await requireEmbedder(library)
-            // A user at a terminal sees that the crawl waits, and can free disk space.
-            const limits = terminal.isNoticeOnTerminal
-              ? { ...library.limits, fullMs: DEFAULT_CRAWL_LIMITS.fullMs }
-              : library.limits
-            await work({
-              library: { ...library, limits },
-              terminal,
-              hintFor,
-              maxAgeMs,
-              isIdentified,
-              givenPrivate: config.origins.allowPrivate === 'flag' ? allowPrivate : [],
-              isEmbedRequired: isRequired,
-              signal,
-            })
-          },
-          scopeWords(command.opts<ScopeFlags>()),
-          () => openConfiguredLibrary(config, undefined, { registries: registriesOf(config, project) }),
-        ),
-      () => {
-        if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
+  await interruptibleAt(terminal, (signal) =>
+    withLibrary(
+      config,
+      async (library) => {
+        const isRequired = isEmbedRequired(config)
+        if (isRequired) await requireEmbedder(library)
+        // A user at a terminal sees that the crawl waits, and can free disk space.
+        const limits = terminal.isNoticeOnTerminal
+          ? { ...library.limits, fullMs: DEFAULT_CRAWL_LIMITS.fullMs }
+          : library.limits
+        await work({
+          library: { ...library, limits },
+          terminal,
+          hintFor,
+          maxAgeMs,
+          isIdentified,
+          givenPrivate: config.origins.allowPrivate === 'flag' ? allowPrivate : [],
+          isEmbedRequired: isRequired,
+          signal,
+        })
       },
-    )
-  } finally {
-    terminal.clear()
-  }
+      scopeWords(command.opts<ScopeFlags>()),
+      () => openConfiguredLibrary(config, undefined, { registries: registriesOf(config, project) }),
+    ),
+  )
 }
 
 /** Crawls an existing source. */

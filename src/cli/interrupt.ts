@@ -1,4 +1,5 @@
 import { PharosError } from '../core/errors.ts'
+import type { Terminal } from './terminal.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -21,5 +22,16 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
     return await work(interrupt.signal)
   } finally {
     release()
+  }
+}
+
+/** Runs {@link interruptible} work that shows its progress: notes the first signal, and clears the progress at the end. */
+export async function interruptibleAt<T>(terminal: Terminal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  try {
+    return await interruptible(work, () => {
+      if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
+    })
+  } finally {
+    terminal.clear()
   }
 }

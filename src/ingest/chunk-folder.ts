@@ -11,7 +11,7 @@ import { compareUtf8 } from '../core/text/order.ts'
 import { BUILD_DIGEST, type CachedFile, readFolderCache, writeFolderCache } from './folder-cache.ts'
 import { type FileStamp, isSameStamp, readStable } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
-import { isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
+import { ignoreSystemError, isSystemError, looksLikePack, walkFolder } from './walk-folder.ts'
 
 /** How a folder is read and chunked. */
 export interface FolderOptions extends Omit<CutOptions, 'sha256'> {
@@ -136,13 +136,9 @@ async function resolveRoot(folder: string): Promise<string> {
 
 /** The path of a file or folder, with links in its parent folders resolved. The file or folder itself need not exist yet. */
 async function resolveParents(path: string): Promise<string> {
-  try {
-    return join(await realpath(dirname(path)), basename(path))
-  } catch (error) {
-    // A missing folder cannot be part of the walk.
-    if (isSystemError(error)) return path
-    throw error
-  }
+  const folder = await realpath(dirname(path)).catch(ignoreSystemError)
+  // A missing folder cannot be part of the walk.
+  return folder === undefined ? path : join(folder, basename(path))
 }
 
 /** A file at a path, and the stamp that identifies it next time. */

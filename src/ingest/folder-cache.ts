@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { ChunkedFile } from '../core/model.ts'
 import type { FileStamp } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
-import { isSystemError } from './walk-folder.ts'
+import { ignoreSystemError, isSystemError } from './walk-folder.ts'
 
 /** A cached file: its stamp, to skip reading, and its chunks, to skip chunking. */
 export interface CachedFile {
@@ -110,7 +110,6 @@ function readBuild(): string | undefined {
     return readFileSync(new URL('../.built', import.meta.url), 'utf8').trim() || undefined
   } catch (error) {
     // A program that runs from its sources has no build.
-    if (isSystemError(error)) return undefined
-    throw error
+    return ignoreSystemError(error)
   }
 }

@@ -21,7 +21,7 @@ import { readPomLinks } from './package-links.ts'
 import { settledStamp } from './read-folder.ts'
 import { readStable } from './read-stable.ts'
 import type { PackageKind } from './registry/package-archive.ts'
-import { isSystemError } from './walk-folder.ts'
+import { ignoreSystemError, isSystemError } from './walk-folder.ts'
 
 /** The files of a package that is installed on this machine. */
 export interface InstalledPackage {
@@ -54,8 +54,7 @@ export async function openInstalled(
     return { kind, version, content, ...(readLinks === undefined ? {} : { readLinks }) }
   } catch (error) {
     // It was moved or removed, so it is not installed here.
-    if (isSystemError(error)) return undefined
-    throw error
+    return ignoreSystemError(error)
   }
 }
 
@@ -71,8 +70,7 @@ export async function openInstalledTypes(
     if (found?.address !== `npm:${typesPackageOf(packageTitle(name))}@${version}`) return undefined
     return await readContent(found, options)
   } catch (error) {
-    if (isSystemError(error)) return undefined
-    throw error
+    return ignoreSystemError(error)
   }
 }
 

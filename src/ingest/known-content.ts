@@ -1,5 +1,6 @@
 import type { LedgerRow, Refusal } from '../crawl/ledger.ts'
 import type { ArchiveContent, ContentFile } from './archive/content.ts'
+import { createLazy } from './lazy-resource.ts'
 
 /** Reasons that depend on limits or on the kind of crawl, so another run may read the file. */
 const TRANSIENT_REASONS: ReadonlySet<string> = new Set(['page-cap', 'new-in-refresh', 'too-large', 'overflow'])
@@ -24,19 +25,13 @@ export function createKnownContent(
     if (lastModified === stamp) files.set(key, { size: 0 })
     else if (reason !== null) refused.set(key, { reason, pattern, target: null })
   }
-  let opening: Promise<ArchiveContent> | undefined
+  const content = createLazy(open)
   return {
     files,
     links: new Set(),
     refused,
-    async read(path) {
-      opening ??= open()
-      return (await opening).read(path)
-    },
-    async close() {
-      // A failed opening needs no closing.
-      await (await opening?.catch(() => undefined))?.close()
-    },
+    read: async (path) => (await content.open()).read(path),
+    close: content.close,
   }
 }
 

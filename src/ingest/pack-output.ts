@@ -20,7 +20,7 @@ import type { Pack } from '../core/pack/pack.ts'
 import { VECTORS_FILE } from '../core/pack/pack-vectors.ts'
 import { readBeginning, readStable } from './read-stable.ts'
 import { nodeSha256 } from './sha256.ts'
-import { hasPackManifest, isSystemError } from './walk-folder.ts'
+import { hasPackManifest, ignoreSystemError, isSystemError } from './walk-folder.ts'
 
 /** Where and how a pack is written. */
 export interface PackTarget extends Omit<PackOptions, 'readImage'> {
@@ -278,11 +278,6 @@ function withImages(pack: Pack, target: PackTarget): PackOptions {
 
 /** The bytes of an image; undefined when they differ from the indexed ones. */
 async function readImage(root: string, { path, bytes: size, sha256 }: FileMeta): Promise<Uint8Array | undefined> {
-  try {
-    const outcome = await readStable(join(root, path), size)
-    return outcome.type === 'read' && nodeSha256(outcome.bytes) === sha256 ? outcome.bytes : undefined
-  } catch (error) {
-    if (isSystemError(error)) return undefined
-    throw error
-  }
+  const outcome = await readStable(join(root, path), size).catch(ignoreSystemError)
+  return outcome?.type === 'read' && nodeSha256(outcome.bytes) === sha256 ? outcome.bytes : undefined
 }

@@ -15,6 +15,7 @@ import { isDocumentPage } from '../documents/formats.ts'
 import type { Downloads, ProxyTarget } from '../library/ports/download.ts'
 import { listRegistries, type RegistriesOption } from '../library/ports/registries.ts'
 import type { OpenTree, TreeFacts, TreeOptions, TreeReader } from '../library/ports/tree.ts'
+import { createLazy } from './lazy-resource.ts'
 import type { FilePages } from './read-file-page.ts'
 import type { FolderReaderOptions } from './read-folder.ts'
 import { isSystemError } from './walk-folder.ts'
@@ -160,26 +161,6 @@ function isFolder(path: string): boolean {
     // The opener reports the problem.
     if (isSystemError(error)) return false
     throw error
-  }
-}
-
-/** A resource that is opened on first use. */
-interface LazyResource<T> {
-  open(): Promise<T>
-  close(): Promise<void>
-}
-
-function createLazy<T extends { close(): Promise<void> }>(open: () => Promise<T>): LazyResource<T> {
-  let opening: Promise<T> | undefined
-  return {
-    open() {
-      opening ??= open()
-      return opening
-    },
-    async close() {
-      // A failed opening needs no closing.
-      await (await opening?.catch(() => undefined))?.close()
-    },
   }
 }
 

@@ -43,14 +43,7 @@ export function walkFolder(root: string, options: WalkOptions = {}): AsyncGenera
 
 function treeOf(root: string): FolderTree {
   return {
-    async list(folder) {
-      try {
-        return await listFolder(join(root, folder))
-      } catch (error) {
-        if (isSystemError(error)) return undefined
-        throw error
-      }
-    },
+    list: (folder) => listFolder(join(root, folder)).catch(ignoreSystemError),
     readBeginning: async (file, maxBytes) => beginningOf(join(root, file), maxBytes),
   }
 }
@@ -69,6 +62,11 @@ export function hasPackManifest(folder: string, entries: readonly { readonly nam
 /** Whether an error came from the operating system. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error
+}
+
+/** For `catch`: undefined instead of an error of the system. */
+export function ignoreSystemError(error: unknown): undefined {
+  if (!isSystemError(error)) throw error
 }
 
 /** Reads names as bytes, because two invalid UTF-8 names would look the same as text, and neither could be opened. */
@@ -91,8 +89,7 @@ function beginningOf(file: string, maxBytes: number): Uint8Array | undefined {
   try {
     return readBeginning(file, maxBytes)
   } catch (error) {
-    if (isSystemError(error)) return undefined
-    throw error
+    return ignoreSystemError(error)
   }
 }
 

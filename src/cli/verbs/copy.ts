@@ -10,7 +10,7 @@ import { discardCopy } from '../../library/copy/open-copy-session.ts'
 import type { CopyGroup } from '../../library/copy/table-columns.ts'
 import type { OpenLibrary } from '../../open-library.ts'
 import { AdvisedError } from '../advised-error.ts'
-import { interruptible } from '../interrupt.ts'
+import { interruptibleAt } from '../interrupt.ts'
 import { shownLibrary, withLibrary } from '../library.ts'
 import { addCommonOptions, type CommonFlags, configOf, nonEmptyText } from '../options/options.ts'
 import { countOf, printableLine, type Streams, shellWord, Terminal, writeNumber } from '../terminal.ts'
@@ -69,20 +69,14 @@ async function copy(command: Command, locations: CopyLocations, flags: CopyFlags
   if (flags.discard === true) return discard(configs, terminal)
   await requireOrigin(configs)
   try {
-    await interruptible(
-      (signal) =>
-        withLibrary(configs.from, (from) =>
-          withLibrary(configs.to, (to) => copyInForeground({ from, to, flags, terminal, signal })),
-        ),
-      () => {
-        if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
-      },
+    await interruptibleAt(terminal, (signal) =>
+      withLibrary(configs.from, (from) =>
+        withLibrary(configs.to, (to) => copyInForeground({ from, to, flags, terminal, signal })),
+      ),
     )
   } catch (error) {
     if (!(error instanceof PharosError) || error.code !== 'INTERRUPTED') throw error
     throw new AdvisedError(error, `nothing is lost; go on with: ${writeRepeatCommand(configs, flags)}`)
-  } finally {
-    terminal.clear()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { AdvisedError } from '../../cli/advised-error.ts'
-import { interruptible } from '../../cli/interrupt.ts'
+import { interruptible, interruptibleAt } from '../../cli/interrupt.ts'
 import { addLibraryOptions, createHint, type Hint, withLibrary } from '../../cli/library.ts'
 import { type CommonFlags, configOf, wholeNumber } from '../../cli/options/options.ts'
 import { countOf, printableLine, type Streams, Terminal, writeNumber } from '../../cli/terminal.ts'
@@ -66,23 +66,15 @@ async function runForServer(command: Command, runId: string): Promise<void> {
 async function analyze(command: Command, flags: AnalyzeFlags, streams: Streams): Promise<void> {
   const config = configOf(command)
   const terminal = new Terminal(flags, streams)
-  try {
-    await interruptible(
-      (signal) =>
-        withLibrary(config, async (library) => {
-          if (await hasNoPlaces(library)) terminal.note(writeNoPlaces(createHint(config)))
-          const began = performance.now()
-          const run = await analyzeInForeground({ library, terminal, signal }, optionsOf(flags)).catch(adviseToWait)
-          if (run.status === 'cancelled') throw interruptedError(createHint(config), flags)
-          terminal.answer(writeRun(run, performance.now() - began), runRecord(run))
-        }),
-      () => {
-        if (terminal.isLive) terminal.note('stopping … (press Ctrl-C again to stop at once)')
-      },
-    )
-  } finally {
-    terminal.clear()
-  }
+  await interruptibleAt(terminal, (signal) =>
+    withLibrary(config, async (library) => {
+      if (await hasNoPlaces(library)) terminal.note(writeNoPlaces(createHint(config)))
+      const began = performance.now()
+      const run = await analyzeInForeground({ library, terminal, signal }, optionsOf(flags)).catch(adviseToWait)
+      if (run.status === 'cancelled') throw interruptedError(createHint(config), flags)
+      terminal.answer(writeRun(run, performance.now() - began), runRecord(run))
+    }),
+  )
 }
 
 /** Returns only the options that were given, so that an interrupted run with the same options is recognised and resumed. */

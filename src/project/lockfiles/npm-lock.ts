@@ -42,18 +42,7 @@ function addPackages(list: PackageList, packages: ReadonlyMap<string, unknown>):
     const origin = findOrigin(name, resolved, urls)
     if (origin?.kind === 'elsewhere') list.skip(name, origin.reason)
     else if (version === undefined) list.skip(name, 'the lock file has no version for it')
-    else {
-      const range = asked.get(folder)
-      list.add({
-        name,
-        version,
-        range: range === undefined ? undefined : rangeOf(name, range),
-        isDirect: range !== undefined,
-        isDev: fieldOf(entry, 'dev') === true,
-        folder,
-        hashes: parseSri(textOf(entry, 'integrity')),
-      })
-    }
+    else list.add({ name, version, folder, ...readFacts(entry, name, asked.get(folder)) })
   }
 }
 
@@ -131,19 +120,11 @@ function addTree(list: PackageList, value: unknown, manifests: readonly ProjectF
       if (folder.length <= MAX_FOLDER_CHARS) {
         rest.push({ dependencies: fieldOf(entry, 'dependencies'), folder: `${folder}/` })
       }
-      const range = parent === '' ? asked.get(name) : undefined
       const target = parseNpmSpecifier(name, textOf(entry, 'version') ?? '')
       if (target.kind !== 'registry') list.skip(name, target.kind === 'elsewhere' ? target.reason : FROM_FOLDER)
       else {
-        list.add({
-          name: target.name,
-          version: target.range ?? '',
-          range: range === undefined ? undefined : rangeOf(name, range),
-          isDirect: range !== undefined,
-          isDev: fieldOf(entry, 'dev') === true,
-          folder,
-          hashes: parseSri(textOf(entry, 'integrity')),
-        })
+        const facts = readFacts(entry, name, parent === '' ? asked.get(name) : undefined)
+        list.add({ name: target.name, version: target.range ?? '', folder, ...facts })
       }
     }
   }
@@ -151,7 +132,13 @@ function addTree(list: PackageList, value: unknown, manifests: readonly ProjectF
 
 const MAX_FOLDER_CHARS = 4096
 
-function rangeOf(name: string, specifier: string): string | undefined {
-  const asked = parseNpmSpecifier(name, specifier)
-  return asked.kind === 'registry' ? asked.range : undefined
+/** What an entry says about its package, and the specifier with which the project asks for it. */
+function readFacts(entry: unknown, name: string, specifier: string | undefined) {
+  const asked = specifier === undefined ? undefined : parseNpmSpecifier(name, specifier)
+  return {
+    range: asked?.kind === 'registry' ? asked.range : undefined,
+    isDirect: specifier !== undefined,
+    isDev: fieldOf(entry, 'dev') === true,
+    hashes: parseSri(textOf(entry, 'integrity')),
+  }
 }
