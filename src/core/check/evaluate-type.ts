@@ -1,3 +1,4 @@
+import { getOrAdd } from '../get-or-add.ts'
 import { LateBindings, unionOf } from './bindings.ts'
 import { findPath, importFrom } from './find-names.ts'
 import { languageType } from './language-types.ts'
@@ -232,11 +233,9 @@ function evaluateConditional(resolver: Resolver, node: SyntaxNode, scope: Scope,
 /** The names that a condition introduces by `infer`. */
 function inferredNames(condition: SyntaxNode | undefined): readonly string[] {
   if (condition === undefined) return []
-  const known = inferred.get(condition)
-  if (known !== undefined) return known
-  const names = [...textOf(condition).matchAll(/\binfer\s+([\w$]+)/g)].map(([, name = '']) => name)
-  inferred.set(condition, names)
-  return names
+  return getOrAdd(inferred, condition, () =>
+    [...textOf(condition).matchAll(/\binfer\s+([\w$]+)/g)].map(([, name = '']) => name),
+  )
 }
 
 const inferred = new WeakMap<SyntaxNode, readonly string[]>()

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../get-or-add.ts'
 import { Additions } from './additions.ts'
 import { LateBindings } from './bindings.ts'
 import { evaluateType, typeOfEntity, valueOfEntity } from './evaluate-type.ts'
@@ -241,12 +242,7 @@ export class TypeResolver implements Resolver {
 
   augmentationsOf(declared: Declared): readonly Declared[] {
     if (declared.kind !== 'interface' && declared.kind !== 'class') return []
-    const { augmentations } = this.#kept
-    const known = augmentations.get(declared)
-    if (known !== undefined) return known
-    const found = this.#additions.find(declared)
-    augmentations.set(declared, found)
-    return found
+    return getOrAdd(this.#kept.augmentations, declared, () => this.#additions.find(declared))
   }
 
   globalKind(declared: Declared): 'namespace' | 'language' | undefined {

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../get-or-add.ts'
 import { withThis } from './bindings.ts'
 import { basesOfClass, memberName, membersOf } from './look-up.ts'
 import { childOf, field, fields, named, type SyntaxNode, textOf } from './syntax-tree.ts'
@@ -126,11 +127,7 @@ export function isRestItem(item: SyntaxNode): boolean {
 
 /** How many arguments a signature takes. */
 export function arityOf(signature: Signature): Arity {
-  const known = arities.get(signature.node)
-  if (known !== undefined) return known
-  const arity = countArity(signature)
-  arities.set(signature.node, arity)
-  return arity
+  return getOrAdd(arities, signature.node, () => countArity(signature))
 }
 
 const arities = new WeakMap<SyntaxNode, Arity>()

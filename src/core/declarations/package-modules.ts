@@ -1,3 +1,4 @@
+import { getOrAdd } from '../get-or-add.ts'
 import { groupBy } from '../group-by.ts'
 import { isJsonObject } from '../json/is-json-object.ts'
 import { tryParseJson } from '../json/try-parse-json.ts'
@@ -219,15 +220,12 @@ export class PackageExports {
 
   /** The declarations of a file. */
   module(path: string): Promise<ModuleText | undefined> {
-    const known = this.#modules.get(path)
-    if (known !== undefined) return known
-    const loading = this.#load(path).then((module) => {
+    return getOrAdd(this.#modules, path, async () => {
+      const module = await this.#load(path)
       const isBarrel = module?.declarations.length === 0 && module.ambientModules.size === 0
       if (isBarrel && module.exports.length + module.exportsAllOf.length > 0) this.#barrels.add(path)
       return module
     })
-    this.#modules.set(path, loading)
-    return loading
   }
 
   #listExports(path: string, step: number): Promise<ReadonlyMap<string, ExportedName>> {
@@ -318,11 +316,7 @@ export class PackageExports {
 
   /** The declarations of a module by name. */
   #declarationsOf(module: ModuleText): ReadonlyMap<string, readonly Declaration[]> {
-    const known = this.#byName.get(module)
-    if (known !== undefined) return known
-    const byName = groupBy(module.declarations, ({ name }) => name)
-    this.#byName.set(module, byName)
-    return byName
+    return getOrAdd(this.#byName, module, () => groupBy(module.declarations, ({ name }) => name))
   }
 
   async #findIn(path: string, from: string, name: string, step: number): Promise<ExportedName | undefined> {

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../get-or-add.ts'
 /*
  * Two encodings that runtimes decode differently. Some know only the 2,350 most common Korean syllables in EUC-KR, and some have private
  * characters where Big5 was extended for Hong Kong. This decoder gives the same result in all of them: EUC-KR with all syllables, as in the
@@ -42,13 +43,12 @@ const tables = new Map<DoubleByte, Uint16Array>()
 
 /** Characters by their two bytes; 0 where there is none. The table is built on first use. */
 function tableOf(encoding: DoubleByte): Uint16Array {
-  const known = tables.get(encoding)
-  if (known !== undefined) return known
-  const table = encoding === 'big5' ? createTable('big5', isPlainBig5) : createTable('euc-kr', isKsx1001)
-  if (encoding === 'euc-kr') addSyllables(table)
-  else markExtension(table)
-  tables.set(encoding, table)
-  return table
+  return getOrAdd(tables, encoding, () => {
+    const table = encoding === 'big5' ? createTable('big5', isPlainBig5) : createTable('euc-kr', isKsx1001)
+    if (encoding === 'euc-kr') addSyllables(table)
+    else markExtension(table)
+    return table
+  })
 }
 
 /** Builds the table from the runtime's decoder, limited to the pairs on which all runtimes agree. */

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../get-or-add.ts'
 import { HEADINGS } from '../html/element-names.ts'
 import { find, SelectorMap } from '../html/selector.ts'
 import { type Element, holdsText, lineOf } from '../html/tree.ts'
@@ -48,14 +49,10 @@ interface Rules {
 const rulesByGenerator = new WeakMap<Generator, Rules>()
 
 function rulesOf(generator: Generator): Rules {
-  const known = rulesByGenerator.get(generator)
-  if (known !== undefined) return known
-  const rules = {
+  return getOrAdd(rulesByGenerator, generator, () => ({
     contentRanks: new SelectorMap(generator.content.map((selector, rank) => [selector, rank] as const)),
     drops: new SelectorMap(Object.entries(generator.drop ?? {})),
-  }
-  rulesByGenerator.set(generator, rules)
-  return rules
+  }))
 }
 
 /** Elements that never contain the content of a page. Skipping their descendants saves time: most elements are inside one of them. */

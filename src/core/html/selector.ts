@@ -1,3 +1,4 @@
+import { getOrAdd } from '../get-or-add.ts'
 import type { Element } from './tree.ts'
 
 /*
@@ -71,21 +72,13 @@ export class SelectorMap<T> {
       case '[':
         return this.#byAttribute
       case '#':
-        return listIn(this.#byId, key.slice(1))
+        return getOrAdd(this.#byId, key.slice(1), () => [])
       case '.':
-        return listIn(this.#byClass, key.slice(1))
+        return getOrAdd(this.#byClass, key.slice(1), () => [])
       default:
-        return listIn(this.#byName, key)
+        return getOrAdd(this.#byName, key, () => [])
     }
   }
-}
-
-function listIn<T>(map: Map<string, T[]>, key: string): T[] {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const list: T[] = []
-  map.set(key, list)
-  return list
 }
 
 /** The first of the rules that matches, unless `best` was added before it. */

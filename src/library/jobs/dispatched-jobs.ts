@@ -1,4 +1,5 @@
 import { PharosError, usageError } from '../../core/errors.ts'
+import { getOrAdd } from '../../core/get-or-add.ts'
 import type { CrawlSummary } from '../../crawl/events.ts'
 import { NOTHING_SETTLED, type SettledCounts } from '../../crawl/ledger.ts'
 import type { CrawlInput } from '../crawl/crawl-source.ts'
@@ -31,11 +32,7 @@ export function createDispatchedJobs(dispatcher: Dispatcher, library: Library): 
   let isClosed = false
 
   const track = (view: JobView, sourceId: string, before?: EarlierWork): DispatchedJob => {
-    const known = jobs.get(view.id)
-    if (known !== undefined) return known
-    const job = new DispatchedJob(dispatcher, library, { ...view, sourceId }, before)
-    jobs.set(view.id, job)
-    return job
+    return getOrAdd(jobs, view.id, () => new DispatchedJob(dispatcher, library, { ...view, sourceId }, before))
   }
   const refresh = () => {
     // Oldest request first.

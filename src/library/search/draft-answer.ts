@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../core/get-or-add.ts'
 import {
   type ComparableText,
   createComparable,
@@ -168,11 +169,7 @@ export class DraftAnswer {
   }
 
   #pageOf(hit: GroupedHit): { readonly first: GroupedHit; readonly drafts: Draft[] } {
-    const known = this.#pages.get(hit.pageKey)
-    if (known !== undefined) return known
-    const page = { first: hit, drafts: [] }
-    this.#pages.set(hit.pageKey, page)
-    return page
+    return getOrAdd(this.#pages, hit.pageKey, () => ({ first: hit, drafts: [] }))
   }
 
   #addDraft(draft: Draft, hit: GroupedHit): void {

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../core/get-or-add.ts'
 import { PLACE_KINDS, type PlaceKind } from '../../library/ports/findings.ts'
 import { beginHash, extendHash, finishHigh, finishLow, type NameHash } from './match-hash.ts'
 import type { KnownPlace } from './matcher.ts'
@@ -83,11 +84,11 @@ const countryCache = new WeakMap<NameIndex, ReadonlyMap<number, number>>()
 
 /** Indexes of the countries by their packed codes. */
 export function countryPlaces(index: NameIndex): ReadonlyMap<number, number> {
-  const known = countryCache.get(index)
-  if (known !== undefined) return known
-  const found = new Map(index.head.countries.map(({ place }) => [index.columns.countries[place] ?? 0, place]))
-  countryCache.set(index, found)
-  return found
+  return getOrAdd(
+    countryCache,
+    index,
+    () => new Map(index.head.countries.map(({ place }) => [index.columns.countries[place] ?? 0, place])),
+  )
 }
 
 const regionCache = new WeakMap<NameIndex, ReadonlyMap<string, readonly number[]>>()

@@ -1,3 +1,4 @@
+import { getOrAdd } from '../../core/get-or-add.ts'
 import { slugOf } from '../analysis/place.ts'
 import type { NamedPlace, PlaceNames, PlannerGazetteer } from './place-names.ts'
 
@@ -31,12 +32,10 @@ export class RegionNames {
 
   /** The regions of one country. */
   ofCountry(countryCode: string): PlaceNames {
-    const known = this.#countries.get(countryCode)
-    if (known !== undefined) return known
-    const all = this.#places.regionsOf(countryCode).map((place) => ({ ...place, slugs: [slugOf(place.name)] }))
-    const names = { all, spellings: [{ name: 'name', write: ({ slugs: [slug] }: NamedPlace) => slug }] }
-    this.#countries.set(countryCode, names)
-    return names
+    return getOrAdd(this.#countries, countryCode, () => {
+      const all = this.#places.regionsOf(countryCode).map((place) => ({ ...place, slugs: [slugOf(place.name)] }))
+      return { all, spellings: [{ name: 'name', write: ({ slugs: [slug] }: NamedPlace) => slug }] }
+    })
   }
 
   #findRegions(word: string): readonly NamedPlace[] {
