@@ -1,5 +1,7 @@
 import type { STATE_LABELS } from '../../src/core/address-labels.ts'
 import type { Explanation } from '../../src/core/search/explain.ts'
+import type { CrawlSample } from '../../src/http/crawl-history.ts'
+import type { WorkerItem } from '../../src/http/records/worker-records.ts'
 
 /* Responses of the HTTP API, limited to the fields that these pages use. Timestamps are ISO 8601. */
 
@@ -32,18 +34,7 @@ export interface CrawlList {
 
 /** `GET /api/crawl-history`. */
 export interface CrawlHistory {
-  readonly items: readonly {
-    readonly id: string
-    readonly samples: readonly { readonly at: number; readonly visited: number }[]
-  }[]
-}
-
-/** `GET /api/system-health`; null where unknown. */
-export interface SystemHealth {
-  readonly dbSizeBytes: number | null
-  readonly freeDiskBytes: number | null
-  readonly memory: { readonly rss: number }
-  readonly cpu: { readonly percent: number }
+  readonly items: readonly { readonly id: string; readonly samples: readonly CrawlSample[] }[]
 }
 
 /** `GET /api/workers`. */
@@ -53,28 +44,6 @@ export interface WorkerList {
   readonly slots: number
   readonly leases: number
   readonly items: readonly WorkerItem[]
-}
-
-/** A worker process that takes crawls from the queue. */
-export interface WorkerItem {
-  readonly id: string
-  readonly name: string
-  readonly isServer: boolean
-  readonly state: 'working' | 'draining' | 'lost'
-  readonly slots: number
-  readonly jobs: readonly WorkerJob[]
-  /** Crawls of other workers that this worker helps with. */
-  readonly helps: readonly WorkerJob[]
-  readonly leases: number
-  readonly visits: number
-  readonly bytes: number
-  readonly visitsPerSec: number
-}
-
-/** A crawl that a worker runs. */
-export interface WorkerJob {
-  readonly id: string
-  readonly url: string | null
 }
 
 /** The request rate of one host. */

@@ -1,4 +1,4 @@
-import { batch, effect, type Signal, signal } from '@preact/signals'
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { CrawlHistory, CrawlItem, CrawlList, LogEvent, NoteEvent, NoteList, ProgressEvent } from './api.ts'
 import { createRateWindow, type RateWindow } from './home/rate-window.ts'
 import { libraryOutage } from './library-outage.ts'
@@ -37,6 +37,11 @@ const MAX_LINES = 200
 
 /** Queued and running jobs, newest first. */
 export const liveJobs: Signal<readonly LiveJob[]> = signal([])
+
+/** The items of {@link liveJobs}. */
+export const liveItems: ReadonlySignal<readonly CrawlItem[]> = computed(() =>
+  liveJobs.value.map(({ item }) => item.value),
+)
 
 /** Whether the server has listed its jobs yet: before, an empty list says nothing. */
 export const areJobsListed: Signal<boolean> = signal(false)

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { countOf } from '../../../src/core/text/count.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { now } from '../clock.ts'
-import { liveJobs } from '../live.ts'
+import { liveItems } from '../live.ts'
 import { ActionButton } from '../sources/action-button.tsx'
 import { sources } from '../sources/source-list.ts'
 import { writeVersion } from '../sources/source-state.ts'
@@ -17,8 +17,7 @@ const MAX_NAMES = 4
 /** What needs attention, each with the button that fixes it. */
 export function Attention(): JSX.Element | null {
   if (sources.value === null) return null
-  const jobs = liveJobs.value.map((job) => job.item.value)
-  const matters = sources.value.flatMap((item) => listMatters(item, jobs, now.value))
+  const matters = sources.value.flatMap((item) => listMatters(item, liveItems.value, now.value))
   if (matters.length === 0) return null
   return (
     <section aria-label="Needs attention">

@@ -2,9 +2,10 @@ import { useComputed, useSignal, useSignalEffect } from '@preact/signals'
 import type { JSX } from 'preact'
 import { writeBytes } from '../../../src/core/text/bytes.ts'
 import { countOf, writeNumber } from '../../../src/core/text/count.ts'
+import type { WorkerItem } from '../../../src/http/records/worker-records.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { Tone } from '../../shared/tone.ts'
-import type { WorkerItem, WorkerJob, WorkerList } from '../api.ts'
+import type { WorkerList } from '../api.ts'
 import { now } from '../clock.ts'
 import { connection } from '../live.ts'
 import { request } from '../request.ts'
@@ -110,7 +111,7 @@ function Worker({ item }: { readonly item: WorkerItem }): JSX.Element {
   )
 }
 
-function Job({ job, word = '' }: { readonly job: WorkerJob; readonly word?: string }): JSX.Element {
+function Job({ job, word = '' }: { readonly job: WorkerItem['jobs'][number]; readonly word?: string }): JSX.Element {
   const { id, url } = job
   return (
     <small class="worker-job">

@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { JSX } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import type { ChunkProfile } from '../../../src/core/chunk/profiles.ts'
@@ -112,29 +112,32 @@ export function AddSource({ onAdded }: AddSourceInput): JSX.Element {
     await readJobs()
     onAdded(isStarted(answer.value) ? answer.value : null)
   }
+  const change = (name: keyof SourceFields, value: string) => {
+    fields.value = { ...fields.value, [name]: value }
+    problem.value = null
+  }
   const text = (name: keyof SourceFields, label: string, placeholder: string, isWide = false) => (
-    <TextField
-      label={label}
-      placeholder={placeholder}
-      value={fields.value[name]}
-      isWide={isWide}
-      hasLines={name === 'allow' || name === 'block'}
-      onInput={(value) => {
-        fields.value = { ...fields.value, [name]: value }
-        problem.value = null
+    <Field label={label} isWide={isWide}>
+      {(id) => {
+        const onInput = (event: { readonly currentTarget: { readonly value: string } }) =>
+          change(name, event.currentTarget.value)
+        const props = { id, placeholder, value: fields.value[name], autocomplete: 'off', spellcheck: false, onInput }
+        return name === 'allow' || name === 'block' ? (
+          <textarea {...props} rows={2} />
+        ) : (
+          <input {...props} type="text" />
+        )
       }}
-    />
+    </Field>
   )
   const choice = (name: keyof SourceFields, label: string, words: Readonly<Record<string, string>>, isWide = false) => (
-    <ChoiceField
-      label={label}
-      words={words}
-      value={fields.value[name]}
-      isWide={isWide}
-      onInput={(value) => {
-        fields.value = { ...fields.value, [name]: value }
-      }}
-    />
+    <Field label={label} isWide={isWide}>
+      {(id) => (
+        <select id={id} value={fields.value[name]} onInput={(event) => change(name, event.currentTarget.value)}>
+          <Options of={Object.entries(words)} />
+        </select>
+      )}
+    </Field>
   )
   const hasFile = file.value !== null
   const pasted = readPastedAddress(fields.value.url)
@@ -163,23 +166,22 @@ export function AddSource({ onAdded }: AddSourceInput): JSX.Element {
           {isSite && choice('render', 'Read pages', RENDER_WORDS)}
           {!hasFile && choice('chunks', 'Cut pages', CHUNK_WORDS)}
           {!hasFile && choice('every', 'Crawl again', EVERY_WORDS)}
-          <FileField
-            label="Or a file of chunks"
-            onInput={(chosen) => {
-              file.value = chosen
-              acceptsLoss.value = false
-              problem.value = null
-              refusal.value = null
-            }}
-          />
-          {isLoss && (
-            <LossField
-              isAccepted={acceptsLoss.value}
-              onInput={(isAccepted) => {
-                acceptsLoss.value = isAccepted
-              }}
-            />
-          )}
+          <Field label="Or a file of chunks" isWide>
+            {(id) => (
+              <input
+                id={id}
+                type="file"
+                accept=".json,application/json"
+                onInput={(event) => {
+                  file.value = event.currentTarget.files?.[0] ?? null
+                  acceptsLoss.value = false
+                  problem.value = null
+                  refusal.value = null
+                }}
+              />
+            )}
+          </Field>
+          {isLoss && <LossField isAccepted={acceptsLoss} />}
         </div>
         <p class="field-note">
           Patterns: one per line; * matches one part of a path, ** any number of parts. A file of chunks is a JSON file
@@ -231,76 +233,36 @@ function Meaning({ text }: { readonly text: string }): JSX.Element {
   )
 }
 
-/** A text field. */
-interface TextInput {
+/** A field below its label. */
+interface FieldInput {
   readonly label: string
-  readonly placeholder: string
-  readonly value: string
   readonly isWide: boolean
-  readonly hasLines: boolean
-  readonly onInput: (value: string) => void
+  readonly children: (id: string) => JSX.Element
 }
 
-function TextField({ label, placeholder, value, isWide, hasLines, onInput }: TextInput): JSX.Element {
+function Field({ label, isWide, children }: FieldInput): JSX.Element {
   const id = useId()
-  const props = { id, placeholder, value, autocomplete: 'off', spellcheck: false } as const
   return (
     <div class={isWide ? 'field wide' : 'field'}>
       <label for={id}>{label}</label>
-      {hasLines ? (
-        <textarea {...props} rows={2} onInput={(event) => onInput(event.currentTarget.value)} />
-      ) : (
-        <input {...props} type="text" onInput={(event) => onInput(event.currentTarget.value)} />
-      )}
-    </div>
-  )
-}
-
-function FileField({ label, onInput }: { readonly label: string; readonly onInput: (file: File | null) => void }) {
-  const id = useId()
-  return (
-    <div class="field wide">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        type="file"
-        accept=".json,application/json"
-        onInput={(event) => onInput(event.currentTarget.files?.[0] ?? null)}
-      />
+      {children(id)}
     </div>
   )
 }
 
 /** The confirmation for an import that removes more pages than the loss gate allows. */
-interface LossInput {
-  readonly isAccepted: boolean
-  readonly onInput: (isAccepted: boolean) => void
-}
-
-function LossField({ isAccepted, onInput }: LossInput): JSX.Element {
+function LossField({ isAccepted }: { readonly isAccepted: Signal<boolean> }): JSX.Element {
   return (
     <label class="wide">
-      <input type="checkbox" checked={isAccepted} onInput={(event) => onInput(event.currentTarget.checked)} /> Remove
-      pages that are not in the file
+      <input
+        type="checkbox"
+        checked={isAccepted.value}
+        onInput={(event) => {
+          isAccepted.value = event.currentTarget.checked
+        }}
+      />{' '}
+      Remove pages that are not in the file
     </label>
-  )
-}
-
-/** A select field. */
-interface ChoiceInput extends Pick<TextInput, 'label' | 'value' | 'isWide' | 'onInput'> {
-  /** The label of each value. */
-  readonly words: Readonly<Record<string, string>>
-}
-
-function ChoiceField({ label, words, value, isWide, onInput }: ChoiceInput): JSX.Element {
-  const id = useId()
-  return (
-    <div class={isWide ? 'field wide' : 'field'}>
-      <label for={id}>{label}</label>
-      <select id={id} value={value} onInput={(event) => onInput(event.currentTarget.value)}>
-        <Options of={Object.entries(words)} />
-      </select>
-    </div>
   )
 }
 

@@ -7,7 +7,7 @@ import { writeMoment } from '../../shared/format.ts'
 import { Pill } from '../../shared/pill.tsx'
 import type { SourceItem } from '../api.ts'
 import { ExternalLink } from '../external-link.tsx'
-import { endedCount, liveJobs } from '../live.ts'
+import { endedCount, liveItems } from '../live.ts'
 import { type Refusal, request } from '../request.ts'
 import { replaceQuery, route } from '../route.ts'
 import { SiteFindings } from '../understanding/site-findings.tsx'
@@ -93,10 +93,7 @@ function shorten({ kind, url, commit }: SourceItem, address: string): string {
 
 function SourceDetails({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
   const { id, kind, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
-  const sourceState = describeSourceState(
-    item,
-    liveJobs.value.map((job) => job.item.value),
-  )
+  const sourceState = describeSourceState(item, liveItems.value)
   useEffect(() => {
     document.title = `${item.label} · Pharos`
   }, [item.label])

@@ -8,7 +8,7 @@ import type { Tone } from '../../shared/tone.ts'
 import type { CrawlDetail, SourceItem } from '../api.ts'
 import { now } from '../clock.ts'
 import { libraryOutage } from '../library-outage.ts'
-import { endedCount, liveJobs } from '../live.ts'
+import { endedCount, liveItems } from '../live.ts'
 import { RefusalNote } from '../refusal-note.tsx'
 import { request } from '../request.ts'
 import { replaceQuery } from '../route.ts'
@@ -118,10 +118,7 @@ async function findProblem({ jobId, source }: StartedCrawl): Promise<string | nu
 
 function SourceRow({ item, onChange }: { readonly item: SourceItem; readonly onChange: () => void }): JSX.Element {
   const { id, name, url, pages, chunks, meaning, balance, reasons, lastCrawledAt } = item
-  const sourceState = describeSourceState(
-    item,
-    liveJobs.value.map((job) => job.item.value),
-  )
+  const sourceState = describeSourceState(item, liveItems.value)
   const at = lastCrawledAt === null ? null : Date.parse(lastCrawledAt)
   return (
     <tr data-source={id}>

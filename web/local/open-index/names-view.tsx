@@ -1,11 +1,8 @@
 import type { JSX } from 'preact'
 import { ask } from '../page-state.ts'
-import { ErrorBox } from '../parts/error-box.tsx'
-import { LongList } from '../parts/long-list.tsx'
-import { MatchField } from '../parts/match-field.tsx'
 import { indexHref } from '../route.ts'
-import type { NamedLocation } from '../work/operations.ts'
-import { useListPage } from './use-list-page.ts'
+import type { ListQuery, NamedLocation } from '../work/operations.ts'
+import { ListView } from './list-view.tsx'
 
 /** The texts of the two lists. */
 const LISTS = {
@@ -23,45 +20,34 @@ export interface NamesInput {
 /** Headings or symbols, each with a link to its chunk. */
 export function NamesView({ id, what, isCompact }: NamesInput): JSX.Element {
   const { title, noun, none } = LISTS[what]
-  const { match, page, error, onMove } = useListPage(async (part) => {
+  const read = async (part: ListQuery) => {
     const { places, total } = await ask(what, part)
     return { items: places, total }
-  })
+  }
+  const keyOf = ({ ref, names }: NamedLocation) => `${ref} ${names.join(' ')}`
   const isUnknown = isCompact && what === 'symbols'
+  const noneWords = isUnknown ? 'A compact pack does not say which definitions its code has.' : none
   return (
-    <section aria-labelledby="names-title">
-      <h2 id="names-title">{title}</h2>
-      {page?.total === 0 && match.value === '' ? (
-        <p class="quiet">{isUnknown ? 'A compact pack does not say which definitions its code has.' : none}</p>
-      ) : (
-        <MatchField match={match} noun={noun} total={page?.total ?? null} />
-      )}
-      <ErrorBox error={error} />
-      {page === null || page.total === 0 ? null : (
-        <LongList
-          page={{ ...page, items: markFiles(page.items) }}
-          noun={noun}
-          keyOf={({ ref, names }) => `${ref} ${names.join(' ')}`}
-          onMove={onMove}
-        >
-          {(place) => (what === 'outline' ? <Heading id={id} place={place} /> : <Definition id={id} place={place} />)}
-        </LongList>
-      )}
-    </section>
+    <ListView {...{ title, noun, read, keyOf }} none={noneWords}>
+      {(place, before) =>
+        what === 'outline' ? (
+          <Heading id={id} place={place} isFirst={before?.path !== place.path} />
+        ) : (
+          <Definition id={id} place={place} />
+        )
+      }
+    </ListView>
   )
 }
 
-/** A location, and whether it is the first one of its file. */
-interface ListedLocation extends NamedLocation {
-  readonly isFirst: boolean
+interface LocationInput {
+  readonly id: string
+  readonly place: NamedLocation
 }
 
-function markFiles(places: readonly NamedLocation[]): ListedLocation[] {
-  return places.map((place, i) => ({ ...place, isFirst: places[i - 1]?.path !== place.path }))
-}
-
-function Heading({ id, place }: { readonly id: string; readonly place: ListedLocation }): JSX.Element {
-  const { names, path, line, ref, isFirst } = place
+/** A heading; the first one of its file is below the path of the file. */
+function Heading({ id, place, isFirst }: LocationInput & { readonly isFirst: boolean }): JSX.Element {
+  const { names, path, line, ref } = place
   return (
     <>
       {isFirst ? (
@@ -85,7 +71,7 @@ function Heading({ id, place }: { readonly id: string; readonly place: ListedLoc
 /** Maximum indentation; deeper headings are not indented further. */
 const MAX_INDENT = 5
 
-function Definition({ id, place }: { readonly id: string; readonly place: NamedLocation }): JSX.Element {
+function Definition({ id, place }: LocationInput): JSX.Element {
   const { names, path, line, ref } = place
   return (
     <>

@@ -1,12 +1,10 @@
 import type { JSX } from 'preact'
-import type { WarningCode } from '../../../src/core/model.ts'
+import type { Warning, WarningCode } from '../../../src/core/model.ts'
 import { Pill } from '../../shared/pill.tsx'
 import { ask } from '../page-state.ts'
-import { ErrorBox } from '../parts/error-box.tsx'
-import { LongList } from '../parts/long-list.tsx'
-import { MatchField } from '../parts/match-field.tsx'
 import { indexHref } from '../route.ts'
-import { useListPage } from './use-list-page.ts'
+import type { ListQuery } from '../work/operations.ts'
+import { ListView } from './list-view.tsx'
 import { writeWarning } from './write-warning.ts'
 
 /** Short labels for warning codes. */
@@ -26,43 +24,27 @@ const LABELS: Readonly<Record<WarningCode, string>> = {
 
 /** The warnings of an index. */
 export function WarningsView({ id, isCompact }: { readonly id: string; readonly isCompact: boolean }): JSX.Element {
-  const { match, page, error, onMove } = useListPage(async (part) => {
+  const read = async (part: ListQuery) => {
     const { warnings, total } = await ask('warnings', part)
     return { items: warnings, total }
-  })
+  }
+  const none = isCompact
+    ? 'A compact pack does not say what was left out of it.'
+    : 'There are none: every file that was read is in the index completely.'
+  const keyOf = ({ path, code, message }: Warning) => `${path} ${code} ${message}`
   return (
-    <section aria-labelledby="warnings-title">
-      <h2 id="warnings-title">Warnings</h2>
-      {page?.total === 0 && match.value === '' ? (
-        <p class="quiet">
-          {isCompact
-            ? 'A compact pack does not say what was left out of it.'
-            : 'There are none: every file that was read is in the index completely.'}
-        </p>
-      ) : (
-        <MatchField match={match} noun="warning" total={page?.total ?? null} />
+    <ListView title="Warnings" noun="warning" {...{ none, read, keyOf }}>
+      {({ path, code, message }) => (
+        <>
+          <span class="grow">
+            <a class="path" href={indexHref(id, 'files', { path })}>
+              {path}
+            </a>
+            <span class="quiet small block">{writeWarning({ code, message })}</span>
+          </span>
+          <Pill word={LABELS[code]} tone="warn" />
+        </>
       )}
-      <ErrorBox error={error} />
-      {page === null || page.total === 0 ? null : (
-        <LongList
-          page={page}
-          noun="warning"
-          keyOf={({ path, code, message }) => `${path} ${code} ${message}`}
-          onMove={onMove}
-        >
-          {({ path, code, message }) => (
-            <>
-              <span class="grow">
-                <a class="path" href={indexHref(id, 'files', { path })}>
-                  {path}
-                </a>
-                <span class="quiet small block">{writeWarning({ code, message })}</span>
-              </span>
-              <Pill word={LABELS[code]} tone="warn" />
-            </>
-          )}
-        </LongList>
-      )}
-    </section>
+    </ListView>
   )
 }

@@ -16,7 +16,8 @@ export interface LongListInput<T> {
   readonly keyOf: (item: T) => Key
   /** Called to show the page that starts at an index. */
   readonly onMove: (from: number) => void
-  readonly children: (item: T) => ComponentChildren
+  /** An entry, and the one before it on the page. */
+  readonly children: (item: T, before: T | undefined) => ComponentChildren
 }
 
 /** Page size: small enough to render without a noticeable delay. */
@@ -29,8 +30,8 @@ export function LongList<T>({ page, noun, keyOf, onMove, children }: LongListInp
   const { items, from, total } = page
   const rows = (
     <ul class="rows panel" ref={list} tabIndex={-1} aria-label={`${countOf(total, noun)}, from number ${from + 1}`}>
-      {items.map((item) => (
-        <li key={keyOf(item)}>{children(item)}</li>
+      {items.map((item, i) => (
+        <li key={keyOf(item)}>{children(item, items[i - 1])}</li>
       ))}
     </ul>
   )
