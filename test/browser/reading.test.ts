@@ -16,6 +16,8 @@ let browser: Browser
 let page: Page
 let site: Site
 let server: ServerProcess
+/** The window of each test; the dashboard hides the button of the box beside a search on a phone. */
+const SCREEN = { width: 1280, height: 900 }
 /** Problems in the window since the current test opened it. */
 const problems: string[] = []
 
@@ -302,6 +304,7 @@ describe('accessibility', () => {
 /** Opens an address in the window, from a blank page, so that nothing of the test before is left. */
 async function open(path: string): Promise<void> {
   await page.goto('about:blank')
+  await page.setViewportSize(SCREEN)
   problems.length = 0
   await page.goto(`${server.origin}${path}`)
 }
@@ -314,7 +317,7 @@ async function openBox(): Promise<Locator> {
 }
 
 async function openWindow(options: { readonly javaScriptEnabled?: boolean }): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+  const context = await browser.newContext({ viewport: SCREEN, ...options })
   const opened = await context.newPage()
   opened.setDefaultTimeout(PATIENCE.timeout)
   opened.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
