@@ -146,7 +146,9 @@ export function describeJobLog(open: () => Promise<LibraryStore>): void {
           sourceId: 'docs',
         }),
       )
-      expect(await log.list(9)).toMatchObject({ total: 1, items: [{ id: 'job' }] })
+      await run('of a killed server', 70, null)
+      await log.add(jobOf('killed', { status: 'running', url: 'https://docs.test/', createdAt: 69, startedAt: 70 }))
+      expect(await listIds()).toEqual(['killed', 'job'])
       expect(await log.find('of a job')).toBeUndefined()
     })
   })

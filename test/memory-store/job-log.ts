@@ -41,10 +41,11 @@ export function createMemoryJobLog(listEndedCrawls: () => readonly OtherCrawlCol
     }
   }
   const listOthers = (): JobEntry[] => {
-    const isOf = ({ id, startedAt }: OtherCrawlColumns, job: JobEntry) =>
-      job.crawlId === id || (job.createdAt <= startedAt && startedAt <= (job.endedAt ?? Infinity))
+    const isOf = ({ id, startedAt, sourceId, url }: OtherCrawlColumns, job: JobEntry) =>
+      (job.sourceId === null ? job.url === url : job.sourceId === sourceId) &&
+      (job.crawlId === id || (job.createdAt <= startedAt && startedAt <= (job.endedAt ?? Infinity)))
     return listEndedCrawls()
-      .filter((crawl) => ![...jobs.values()].some((job) => job.sourceId === crawl.sourceId && isOf(crawl, job)))
+      .filter((crawl) => ![...jobs.values()].some((job) => isOf(crawl, job)))
       .map(toOtherEntry)
   }
   const trim = (rule: RetentionRule): number => {

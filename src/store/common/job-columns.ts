@@ -77,12 +77,15 @@ export function toRecord({ events, lastEventAt, ...job }: JobEntry): JobRecord {
 /**
  * SQL for the crawls c that no job ran: those of commands, MCP and other programs. Running crawls are not history yet, and runs for changes
  * in a watched folder are too frequent. A crawl that began between the request for a job of its source and the end of the job belongs to
- * the job, even if its process was killed before it reported the crawl. The join lets SQLite index the few jobs for the query.
+ * the job, even if its process was killed before it reported the crawl, or its server before the process reported the source. The joins let
+ * SQLite index the few jobs for the query.
  */
 export const FROM_OTHER_CRAWLS: string = `FROM crawls c JOIN crawl_ids i ON i.id = c.id JOIN sources s ON s.id = c.source
   LEFT JOIN crawl_jobs b ON b.source_id = s.uuid
     AND (b.crawl_id = i.uuid OR c.started_at BETWEEN b.created_at AND coalesce(b.ended_at, c.started_at))
-  WHERE b.id IS NULL AND c.state <> 'running' AND NOT (${IS_FOCUSED}) AND NOT s.is_removed`
+  LEFT JOIN crawl_jobs u ON u.source_id IS NULL AND u.url = s.url
+    AND c.started_at BETWEEN u.created_at AND coalesce(u.ended_at, c.started_at)
+  WHERE b.id IS NULL AND u.id IS NULL AND c.state <> 'running' AND NOT (${IS_FOCUSED}) AND NOT s.is_removed`
 
 /** SQL that selects crawls that no job ran. */
 export const SELECT_OTHER_CRAWLS: string = `SELECT i.uuid AS id, s.url, s.uuid AS "sourceId", c.state, c.started_at AS "startedAt",
