@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Bundle, bundleForBrowser } from './bundle.ts'
 
 /** Maximum gzipped size of the whole universal entry, without the .wasm files that it loads on demand. */
-const BUDGET_BYTES = 234_000
+const BUDGET_BYTES = 236_000
 
 /**
  * The only package that may name Node modules: it detects Node at run time, and imports them only there. A new version that imports more,
