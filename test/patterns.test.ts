@@ -102,9 +102,12 @@ const STEPS: readonly (readonly [length: number, ms: number])[] = [
   [400, 2],
   [2000, 0.1],
 ]
-/** Four times the text takes a pattern four times as long if its time is proportional, and sixteen times otherwise. */
+/**
+ * Four times the text takes a pattern four times as long if its time is proportional, and sixteen times otherwise. Short times say little
+ * about growth; a pattern with quadratic time takes hundreds of milliseconds for the longer text.
+ */
 const [SHORT, LONG] = [8000, 32_000]
-const [MAX_GROWTH, MIN_SLOW_MS] = [9, 10]
+const [MAX_GROWTH, MIN_SLOW_MS] = [9, 40]
 
 /** The first attack that takes a pattern too much CPU time, which does not depend on what else the machine does. */
 function findSlowAttack(pattern: RegExp): Attack | undefined {
