@@ -17,7 +17,7 @@ const MEGABYTE = 2 ** 20
  * A long run uses a hundred thousand files and a line as long as a file may be. A short run needs only enough files to be cancelled while
  * reading, to fill long lists, and to be dropped.
  */
-const [MANY, MANY_LISTED, MANY_DROPPED] = isLong ? [100_000, 100_000, 100_000] : [1000, 450, 100]
+const [MANY, MANY_LISTED, MANY_DROPPED] = isLong ? [100_000, 100_000, 100_000] : [4000, 450, 100]
 const LINE_BYTES = isLong ? 10 * MEGABYTE : MEGABYTE / 16
 /** Generous, because machines can be busy. */
 const PATIENCE = { timeout: isLong ? 900_000 : 60_000 }
