@@ -39,10 +39,10 @@ export class FenceReader {
   /** Reads the next line; undefined for a line outside of code. A fence in a quote ends with the quote at the latest. */
   read(line: string): 'open' | 'code' | 'close' | undefined {
     const fence = this.#fence
-    // Saves time, because most lines are no fences.
+    // Most lines are no fences, and searching for a marker takes less time than a pattern.
     if (fence === undefined && !line.includes('```') && !line.includes('~~~')) return undefined
-    if (fence !== undefined && countQuotes(/^[ \t>]*/.exec(line)?.[0] ?? '') >= countQuotes(fence.indent)) {
-      if (!closesFence(line, fence)) return 'code'
+    if (fence !== undefined && isInQuoteOf(line, fence)) {
+      if (!line.includes(fence.marker) || !closesFence(line, fence)) return 'code'
       this.#fence = undefined
       return 'close'
     }
@@ -61,6 +61,10 @@ export function closeFences(text: string): string {
 /** The prefix of later lines of a block inside a list or quote: list markers become spaces. */
 export function continueQuote(prefix: string): string {
   return prefix.replace(/[^>\s]/g, ' ')
+}
+
+function isInQuoteOf(line: string, { indent }: Fence): boolean {
+  return !indent.includes('>') || countQuotes(/^[ \t>]*/.exec(line)?.[0] ?? '') >= countQuotes(indent)
 }
 
 function countQuotes(prefix: string): number {
